@@ -1,0 +1,82 @@
+//! Run-time choice of the instruction set.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// An instruction set that this processor was seen to have: the proof an op needs to use it.
+///
+/// The results of every op are the same bits on all of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct InstructionSet(Level);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// A loop to be compiled for every instruction set. `run` must be `#[inline(always)]`, with all it calls.
+pub(crate) trait Op {
+    type Output;
+    fn run(self) -> Self::Output;
+}
+
+impl InstructionSet {
+    /// The widest set of this processor, found once.
+    pub fn best() -> Self {
+        static BEST: OnceLock<InstructionSet> = OnceLock::new();
+        *BEST.get_or_init(|| *Self::available().last().expect("the portable set is always there"))
+    }
+
+    /// All sets of this processor, narrowest first.
+    pub fn available() -> Vec<Self> {
+        #[allow(unused_mut, reason = "only x86-64 has more than one")]
+        let mut levels = vec![Level::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx2") && has!("fma") {
+                levels.push(Level::Avx2);
+                if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+                    levels.push(Level::Avx512);
+                }
+            }
+        }
+        levels.into_iter().map(Self).collect()
+    }
+
+    /// Runs `op` in code compiled for this set.
+    #[inline]
+    pub(crate) fn run<O: Op>(self, op: O) -> O::Output {
+        match self.0 {
+            Level::Portable => op.run(),
+            // SAFETY: a value of this level is only made by `available`, which saw every feature named below.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { run_avx2(op) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { run_avx512(op) },
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2<O: Op>(op: O) -> O::Output {
+    op.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
+fn run_avx512<O: Op>(op: O) -> O::Output {
+    op.run()
+}
+
+impl fmt::Debug for InstructionSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

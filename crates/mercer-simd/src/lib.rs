@@ -1,0 +1,26 @@
+//! The vector loops (*ops*) of mercer, and its one door to dense matrix products.
+//!
+//! This is the only crate of the project with `unsafe` code, and it keeps that to two places: the jump into code
+//! compiled for a wider instruction set ([`InstructionSet`]) and the call of the `gemm` crate ([`matmul_into`]).
+//! An op is ordinary Rust, written once for both float types and compiled once per instruction set, so every
+//! instruction set gives the same bits (see `docs/decisions/0002-ops-are-plain-loops.md`).
+//!
+//! ```
+//! use mercer_simd::{Update, matmul_into};
+//! use ndarray::{Array2, array};
+//!
+//! let mut product = Array2::zeros((1, 2));
+//! matmul_into(array![[1.0_f32, 2.0]].view(), array![[3.0, 4.0], [5.0, 6.0]].view(), product.view_mut(), Update::Set);
+//! assert_eq!(product, array![[13.0, 16.0]]);
+//! ```
+
+mod csr;
+mod dispatch;
+mod matmul;
+pub mod ops;
+mod scalar;
+
+pub use csr::{CsrError, CsrMatrix, CsrView, Index, IndexSlice, csr_matmul_into};
+pub use dispatch::InstructionSet;
+pub use matmul::{K_PANEL, Update, matmul_into};
+pub use scalar::{Dtype, Scalar};

@@ -1,0 +1,6 @@
+//! The vector loops, one algorithm a file.
+
+pub mod philox;
+pub mod random;
+pub mod sincos;
+pub mod widen;

@@ -1,0 +1,152 @@
+//! What a source of data gives: blocks of raw rows with their raw targets.
+
+use mercer_simd::CsrMatrix;
+use ndarray::Array2;
+
+use crate::Result;
+
+/// Rows that can be read from the start as often as needed: a file, arrays in memory.
+pub trait Source: Send + Sync {
+    /// What is known before reading.
+    fn info(&self) -> &SourceInfo;
+
+    /// Starts a reading from the first row.
+    ///
+    /// # Errors
+    /// When the source cannot be opened or its beginning is malformed.
+    fn read(&self) -> Result<Box<dyn BlockReader + '_>>;
+}
+
+/// One reading of a [`Source`].
+pub trait BlockReader: Send {
+    /// The next rows, at least one; `None` after the last.
+    ///
+    /// # Errors
+    /// When the data is malformed, with the place. The reading is over then.
+    fn next_block(&mut self) -> Result<Option<Block>>;
+}
+
+/// What is known of a source before reading it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceInfo {
+    /// For messages: the path as the user gave it.
+    pub name: String,
+    /// For messages: "CSV", "LIBSVM, gzip", …
+    pub format: String,
+    /// How rows are stored.
+    pub layout: Layout,
+    /// Inputs of a row, where the format declares it (LIBSVM does not).
+    pub n_inputs: Option<usize>,
+    /// Number of rows, where the format declares it.
+    pub n_rows: Option<u64>,
+    /// Names of the inputs, where the format has them; empty otherwise.
+    pub input_names: Vec<String>,
+    /// Names of the target columns, one for each; empty where there are no targets.
+    pub target_names: Vec<String>,
+}
+
+/// How the rows of a source are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Dense bytes, 0 to 255: images.
+    Bytes,
+    /// Dense floats.
+    Dense,
+    /// Compressed sparse rows.
+    Sparse,
+}
+
+/// Some consecutive rows of a source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The rows, all values finite.
+    pub rows: BlockRows,
+    /// A target for each row, where the source has targets.
+    pub targets: Option<TargetBlock>,
+}
+
+/// Rows in the storage of their source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BlockRows {
+    /// Dense bytes.
+    Bytes(Array2<u8>),
+    /// Dense f32, row-major.
+    Dense32(Array2<f32>),
+    /// Dense f64, row-major.
+    Dense64(Array2<f64>),
+    /// Sparse f32. The number of columns is the widest seen so far where the format declares none.
+    Sparse32(CsrMatrix<f32>),
+    /// Sparse f64, likewise.
+    Sparse64(CsrMatrix<f64>),
+}
+
+/// Targets as they stand in the source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetBlock {
+    /// One row of numbers for each row of data; usually one column.
+    Numbers(Array2<f64>),
+    /// One text for each row, trimmed. Text that is a number throughout is read as numbers by the target scan.
+    Text(Vec<String>),
+}
+
+impl BlockRows {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Bytes(x) => x.nrows(),
+            Self::Dense32(x) => x.nrows(),
+            Self::Dense64(x) => x.nrows(),
+            Self::Sparse32(x) => x.n_rows(),
+            Self::Sparse64(x) => x.n_rows(),
+        }
+    }
+
+    /// Inputs of a row.
+    pub fn n_inputs(&self) -> usize {
+        match self {
+            Self::Bytes(x) => x.ncols(),
+            Self::Dense32(x) => x.ncols(),
+            Self::Dense64(x) => x.ncols(),
+            Self::Sparse32(x) => x.n_columns(),
+            Self::Sparse64(x) => x.n_columns(),
+        }
+    }
+
+    /// Number of stored values.
+    pub fn n_stored(&self) -> usize {
+        match self {
+            Self::Sparse32(x) => x.nnz(),
+            Self::Sparse64(x) => x.nnz(),
+            _ => self.n_rows() * self.n_inputs(),
+        }
+    }
+
+    /// Bytes of memory the rows take.
+    pub fn memory(&self) -> usize {
+        match self {
+            Self::Bytes(x) => x.len(),
+            Self::Dense32(x) => x.len() * 4,
+            Self::Dense64(x) => x.len() * 8,
+            Self::Sparse32(x) => x.nnz() * 8 + x.n_rows() * 8,
+            Self::Sparse64(x) => x.nnz() * 12 + x.n_rows() * 8,
+        }
+    }
+}
+
+impl TargetBlock {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Numbers(x) => x.nrows(),
+            Self::Text(x) => x.len(),
+        }
+    }
+
+    /// Bytes of memory the targets take.
+    pub fn memory(&self) -> usize {
+        match self {
+            Self::Numbers(x) => x.len() * 8,
+            Self::Text(x) => x.iter().map(|text| text.len() + size_of::<String>()).sum(),
+        }
+    }
+}

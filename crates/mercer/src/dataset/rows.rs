@@ -1,0 +1,69 @@
+//! Borrowed rows, dense or sparse.
+
+use mercer_simd::{CsrView, Scalar};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
+
+/// A batch of rows as maps, kernels and learners see it.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a, T> {
+    /// Row-major.
+    Dense(ArrayView2<'a, T>),
+    /// Compressed sparse rows.
+    Sparse(CsrView<'a, T>),
+}
+
+impl<'a, T: Scalar> Rows<'a, T> {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.nrows(),
+            Self::Sparse(x) => x.n_rows(),
+        }
+    }
+
+    /// Number of inputs: the length of a row.
+    pub fn n_inputs(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.ncols(),
+            Self::Sparse(x) => x.n_columns(),
+        }
+    }
+
+    /// Rows `start..end`.
+    pub fn slice(&self, start: usize, end: usize) -> Self {
+        match self {
+            Self::Dense(x) => Self::Dense(x.clone().slice_move(s![start..end, ..])),
+            Self::Sparse(x) => Self::Sparse(x.rows(start, end)),
+        }
+    }
+
+    /// Writes the rows out densely.
+    ///
+    /// # Panics
+    /// When `out` has another shape.
+    pub fn write_dense(&self, mut out: ArrayViewMut2<'_, T>) {
+        match self {
+            Self::Dense(x) => out.assign(x),
+            Self::Sparse(x) => {
+                out.fill(T::zero());
+                for i in 0..x.n_rows() {
+                    for (j, value) in x.row(i) {
+                        out[[i, j]] = value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<'a, T> From<ArrayView2<'a, T>> for Rows<'a, T> {
+    fn from(x: ArrayView2<'a, T>) -> Self {
+        Self::Dense(x)
+    }
+}
+
+impl<'a, T> From<CsrView<'a, T>> for Rows<'a, T> {
+    fn from(x: CsrView<'a, T>) -> Self {
+        Self::Sparse(x)
+    }
+}

@@ -1,0 +1,85 @@
+//! What can go wrong in the library.
+
+use thiserror::Error;
+
+/// The result of everything that can fail here.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Each variant carries what it found and what it wanted.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A source of rows failed: a file, a stream. The inner error names the place.
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+
+    /// A parameter is outside its range.
+    #[error("{name} is {got}, must be {expected}")]
+    Parameter {
+        /// as it is spelled in specs and flags
+        name: &'static str,
+        /// the value given
+        got: String,
+        /// the range
+        expected: &'static str,
+    },
+
+    /// Rows have another width than was fitted or declared.
+    #[error("{context}: rows have {got} inputs, expected {expected}")]
+    Inputs {
+        /// who counted
+        context: String,
+        /// inputs found
+        got: usize,
+        /// inputs wanted
+        expected: usize,
+    },
+
+    /// A value that is not finite.
+    #[error("row {row}, input {input} is {value}; every value must be finite")]
+    NotFinite {
+        /// counted from 0 over the whole source
+        row: u64,
+        /// counted from 0
+        input: usize,
+        /// as it was found
+        value: f64,
+    },
+
+    /// The targets cannot be learned from.
+    #[error("{0}")]
+    Targets(String),
+
+    /// There are no rows, or too few.
+    #[error("{context} has {got} rows, needs at least {expected}")]
+    TooFewRows {
+        /// which rows
+        context: String,
+        /// how many there are
+        got: u64,
+        /// how many are needed
+        expected: u64,
+    },
+
+    /// A linear system has no stable solution.
+    #[error("the system for {context} is not positive definite; use a larger lambda")]
+    NotPositiveDefinite {
+        /// which system
+        context: String,
+    },
+
+    /// A fitted pipeline or model does not fit together.
+    #[error("invalid model: {0}")]
+    Model(String),
+
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// A parameter outside its range.
+    pub fn parameter(name: &'static str, got: impl ToString, expected: &'static str) -> Self {
+        Self::Parameter { name, got: got.to_string(), expected }
+    }
+}

@@ -1,0 +1,19 @@
+//! Fast kernel learning: kernels as small explicit feature maps, and linear models on top.
+//!
+//! The flow, which is also the list of modules:
+//!
+//! ```text
+//! dataset → preprocess → feature_maps → learners → metrics → model
+//!                             │
+//!                        projections
+//! ```
+//!
+//! The library reads no files and prints nothing: `mercer-io` brings files, `mercer-cli` the command line.
+
+#![forbid(unsafe_code)]
+
+pub mod dataset;
+mod error;
+
+pub use error::{Error, Result};
+pub use mercer_simd::{Dtype, Scalar};
