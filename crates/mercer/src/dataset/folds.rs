@@ -28,7 +28,7 @@ impl Folds {
         }
         let place = (self.seen[at] % self.n_folds as u64) as usize;
         if place == 0 {
-            let lane = self.stream.lane(class);
+            let lane = self.stream.lane(at);
             let mut order: Vec<usize> = (0..self.n_folds).collect();
             order.sort_by_key(|&fold| (lane.bits(self.seen[at] + fold as u64), fold));
             self.dealt[at] = order;
@@ -50,22 +50,32 @@ pub enum Selection {
         /// the part
         fold: usize,
     },
-    /// Those of every part but one.
-    AllBut {
-        /// fresh, at the first row
-        folds: Folds,
-        /// the part left out
-        fold: usize,
+    /// Those of these numbers.
+    Rows {
+        /// the first is row 0; ascending
+        rows: std::iter::Peekable<std::vec::IntoIter<u64>>,
+        /// the next row to be asked for
+        next: u64,
     },
 }
 
 impl Selection {
+    /// Those of these numbers, in the order of the dataset.
+    pub fn rows(mut rows: Vec<u64>) -> Self {
+        rows.sort_unstable();
+        rows.dedup();
+        Self::Rows { rows: rows.into_iter().peekable(), next: 0 }
+    }
+
     /// Whether the next row, of class `class`, is taken. Must be asked once for each row, in order.
     pub fn takes(&mut self, class: u32) -> bool {
         match self {
             Self::All => true,
             Self::Fold { folds, fold } => folds.next_fold(class) == *fold,
-            Self::AllBut { folds, fold } => folds.next_fold(class) != *fold,
+            Self::Rows { rows, next } => {
+                *next += 1;
+                rows.next_if(|&row| row + 1 == *next).is_some()
+            }
         }
     }
 }

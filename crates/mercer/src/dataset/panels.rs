@@ -204,7 +204,12 @@ impl<T: Scalar> Panel<T> {
     }
 }
 
-fn copy_rows<S: Copy, T>(from: ArrayView2<'_, S>, rows: &[usize], mut to: ArrayViewMut2<'_, T>, convert: impl Fn(S) -> T) {
+fn copy_rows<S: Copy, T>(
+    from: ArrayView2<'_, S>,
+    rows: &[usize],
+    mut to: ArrayViewMut2<'_, T>,
+    convert: impl Fn(S) -> T,
+) {
     for (&i, mut to) in rows.iter().zip(to.outer_iter_mut()) {
         to.zip_mut_with(&from.index_axis(Axis(0), i), |to, &from| *to = convert(from));
     }

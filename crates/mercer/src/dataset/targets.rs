@@ -1,6 +1,6 @@
 //! From targets as they stand in a file to class numbers or real values.
 //!
-//! Numbers that are all whole and take at most [`MAX_DETECTED_CLASSES`] values are class labels, and so is text that
+//! Numbers that are all whole and take at most 100 values are class labels, and so is text that
 //! is not a number throughout; anything else is a real target. The caller may say otherwise.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::TargetBlock;
 use crate::{Error, Result};
 
 /// More distinct whole numbers than this are taken for quantities.
-pub const MAX_DETECTED_CLASSES: usize = 100;
+pub(super) const MAX_DETECTED_CLASSES: usize = 100;
 /// Distinct values are counted up to here; a classification with more is refused.
 const MAX_CLASSES: usize = 10_000;
 

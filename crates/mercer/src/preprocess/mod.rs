@@ -96,9 +96,7 @@ impl<T: Scalar> Preprocess<T> {
         let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
         let of = |f: &dyn Fn(usize) -> f64| -> Vec<T> { (0..columns.len()).map(|j| T::from_f64(f(j))).collect() };
         let (shift, scale) = match kind {
-            PreprocessSpec::Standardize => {
-                (of(&|j| columns.mean(j)), of(&|j| inverse(columns.standard_deviation(j))))
-            }
+            PreprocessSpec::Standardize => (of(&|j| columns.mean(j)), of(&|j| inverse(columns.standard_deviation(j)))),
             PreprocessSpec::MinMax => (of(&|j| columns.min(j)), of(&|j| inverse(columns.max(j) - columns.min(j)))),
             PreprocessSpec::MaxAbs => (Vec::new(), of(&|j| inverse(columns.max(j).max(-columns.min(j))))),
             _ => (Vec::new(), Vec::new()),
@@ -180,9 +178,9 @@ impl<T: Scalar> Preprocess<T> {
 
 fn unit_norm<T: Scalar>(rows: &mut PanelRows<T>) {
     let normalize = |row: &mut [T]| {
-        let norm = row.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+        let norm = row.iter().map(|&x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
         if norm > 0.0 {
-            row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() / norm));
+            row.iter_mut().for_each(|x| *x = T::from_f64((*x).to_f64() / norm));
         }
     };
     match rows {

@@ -35,7 +35,7 @@ impl ColumnStatistics {
     pub fn add<T: Scalar>(&mut self, rows: Rows<'_, T>) {
         let batch = match rows {
             Rows::Dense(x) => {
-                let rows = || x.outer_iter().map(|row| row.into_iter().map(|v| v.to_f64()).enumerate());
+                let rows = || x.outer_iter().map(|row| row.into_iter().map(|&v| v.to_f64()).enumerate());
                 Self::of_batch(self.columns.len(), x.nrows(), rows)
             }
             Rows::Sparse(x) => {
