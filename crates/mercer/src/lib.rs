@@ -16,6 +16,7 @@
 pub mod dataset;
 mod error;
 pub mod kernels;
+pub mod metrics;
 
 pub use error::{Error, Result};
 pub use mercer_simd::{Dtype, Scalar};
