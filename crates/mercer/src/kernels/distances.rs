@@ -3,12 +3,12 @@
 //! ‖x−y‖² = ‖x‖² + ‖y‖² − 2⟨x,y⟩ turns all pairs into one matrix product, but loses its digits where x and y are
 //! close. Two measures keep them:
 //!
-//! 1. Norms and products are taken in f64 for both float types. In f32 the formula is off by up to 10⁻⁴ for rows of
+//! 1. Norms and products are taken in f64 for both float types. In f32 the formula is off by about 10⁻³ for rows of
 //!    length 30, and exp(−γ·) with it; in f64 by about 10⁻¹³.
 //! 2. Where more than four of the sixteen digits cancel (‖x−y‖² ≤ 10⁻⁴(‖x‖²+‖y‖²)), the pair is taken again from its
 //!    differences Σ(xᵢ−yᵢ)². Equal rows so have distance exactly 0, and overflowing norms give ∞, never NaN.
 //!
-//! Cost: n_x·n_y·d multiply-adds in f64, d more for each close pair. Memory: blocks of at most 256 rows.
+//! Cost for n × m rows: n·m·d multiply-adds in f64, d more for each close pair. Memory: blocks of at most 256 rows.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// Closer pairs, relative to the norms, are computed from differences.
 const CLOSE: f64 = 1e-4;
 
-/// Writes ‖xᵢ−yⱼ‖² for every pair of rows into `out` (n_rows of x × n_rows of y), of either float type.
+/// Writes ‖xᵢ−yⱼ‖² for every pair of rows into `out` (`n_rows` of x × `n_rows` of y), of either float type.
 ///
 /// Equal rows give exactly 0; the relative error in f64 is about 10⁻¹², before rounding to the type of `out`.
 ///

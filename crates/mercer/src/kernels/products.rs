@@ -23,7 +23,7 @@ const MAX_VALUES: usize = 1 << 22;
 const NARROW: usize = MAX_VALUES / MAX_ROWS;
 
 /// Calls `visit(rows of x, rows of y, ⟨x, y⟩ of those)` until every pair was visited once; `visit` may change the
-/// block it is given. Cost: n_x·n_y·d multiply-adds (stored values of x instead of n_x·d where x is sparse).
+/// block it is given. Cost: a multiply-add for every stored value of x and row of y.
 ///
 /// # Errors
 /// [`Error::Inputs`] when the rows differ in width.
@@ -102,7 +102,7 @@ impl Panel {
         }
     }
 
-    /// ⟨x, y⟩ for a block of x: n_rows of x × n_rows of y.
+    /// ⟨x, y⟩ for a block of x: `n_rows` of x × `n_rows` of y.
     fn multiply<T: Scalar>(&self, x: Rows<'_, T>) -> Result<Array2<f64>> {
         let mut products = Array2::zeros((x.n_rows(), self.values.ncols()));
         if self.values.is_empty() {

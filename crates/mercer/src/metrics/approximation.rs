@@ -13,9 +13,10 @@
 //! equal rows, for most kernels) have no distortion and are skipped and counted. The deviations of LS19's tables are
 //! over ten runs of the mean; ours is over the pairs of one run.
 //!
-//! Cost for n rows: n²·(d + 2D) multiply-adds, 4n² numbers of f64: take a sample of a few hundred to a few thousand.
+//! Cost for n rows: 2n²·(d + D) multiply-adds, 2n² numbers of f64: take a sample of a few hundred to a few thousand.
 //!
-//! Reference: López-Sánchez, *Dimensionality reduction in kernel feature spaces*, PhD thesis, Salamanca 2019.
+//! Reference: LS19, D. López Sánchez, *Low Computational Cost Machine Learning: Random Projections and Polynomial
+//! Kernels*, doctoral thesis, University of Salamanca 2019.
 //!
 //! ```
 //! use mercer::kernels::Kernel;
@@ -76,7 +77,7 @@ pub struct DistanceDistortion {
     pub n_skipped: u64,
 }
 
-/// Compares the features (n_rows × D) of a sample of rows with their kernel.
+/// Compares the features (`n_rows` × D) of a sample of rows with their kernel.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a kernel outside its ranges, [`Error::Targets`] when there is not one row of features for
@@ -132,7 +133,7 @@ pub fn kernel_error(exact: ArrayView2<'_, f64>, approximate: ArrayView2<'_, f64>
     })
 }
 
-/// The distortion (LS19 eq. 3.14) of squared distances, both n × n, over the pairs i < j with an exact distance above 0.
+/// The distortion (LS19 eq. 3.14) of squared distances, both n × n, over the pairs i < j of exact distance above 0.
 ///
 /// Exact distances come from [`Kernel::squared_distances_into`], approximate ones from [`squared_distances_into`] of
 /// the features.

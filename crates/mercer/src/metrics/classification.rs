@@ -35,7 +35,7 @@ const MAX_CLASSES: usize = 16_384;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfusionMatrix {
     n_classes: usize,
-    /// n_classes × n_classes; rows are true classes, columns predicted ones
+    /// `n_classes` × `n_classes`; rows are true classes, columns predicted ones
     counts: Vec<u64>,
 }
 

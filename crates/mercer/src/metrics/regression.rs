@@ -11,8 +11,9 @@
 //! The scores of several targets are the means of theirs. All as scikit-learn's defaults, but for one row, of which
 //! scikit-learn gives no R²: it is a constant target here.
 //!
-//! Σ(t−mean t)² is updated row by row (Welford 1962) and merged by Chan, Golub, LeVeque 1979, so that targets far from
-//! zero lose no digits and a constant target has exactly 0. Merging gives the scores of one pass up to rounding.
+//! Σ(t−mean t)² is updated row by row as Welford (1962) does and merged as Chan, Golub and others (1979) do, so that
+//! targets far from zero lose no digits and a constant target has exactly 0. Merging gives the scores of one pass up
+//! to rounding.
 //!
 //! ```
 //! use mercer::metrics::RegressionScores;
@@ -88,7 +89,7 @@ impl RegressionScores {
         Ok(Self { n_rows: 0, targets: vec![TargetSums::default(); n_targets] })
     }
 
-    /// Adds rows by their true and predicted targets, both n_rows × n_targets.
+    /// Adds rows by their true and predicted targets, both `n_rows` × `n_targets`.
     ///
     /// # Errors
     /// [`Error::Targets`] when a shape is another, [`Error::NotFinite`] for a value that is not finite (its row
