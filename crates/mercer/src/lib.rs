@@ -15,12 +15,8 @@
 
 pub mod dataset;
 mod error;
-pub mod feature_maps;
 pub mod kernels;
-pub mod learners;
-pub mod preprocess;
-pub mod projections;
-pub mod random;
+pub mod metrics;
 
 pub use error::{Error, Result};
 pub use mercer_simd::{Dtype, Scalar};
