@@ -213,6 +213,15 @@ impl TargetEncoder {
         }
     }
 
+    /// Scores that a learner gives to a row: one for each target or class; of two classes, only the second's.
+    pub fn n_outputs(&self) -> usize {
+        match self {
+            Self::Classes { labels, .. } if labels.len() == 2 => 1,
+            Self::Classes { labels, .. } => labels.len(),
+            Self::Real { n_targets } => *n_targets,
+        }
+    }
+
     /// The class numbers of a block; classification only.
     ///
     /// # Errors

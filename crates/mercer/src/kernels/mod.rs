@@ -27,9 +27,6 @@
 //! # Ok::<(), mercer::Error>(())
 //! ```
 
-// Views are handles, like slices: passing them by value is the convention of the library.
-#![allow(clippy::needless_pass_by_value)]
-
 mod distances;
 mod products;
 

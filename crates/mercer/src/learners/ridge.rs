@@ -5,7 +5,7 @@
 //! (ZᵀZ/n − z̄z̄ᵀ + λI)·W = ZᵀY/n − z̄ȳᵀ,  b = ȳ − Wᵀz̄.
 //!
 //! Sums are added panel by panel: the products of a panel in the type of the features, the sums in f64. They can be
-//! merged, and rows taken out again ([`RidgeStatistics::subtract`]), so that one pass serves every fold. Solving is a
+//! merged, and rows taken out again ([`RidgeStatistics::subtract_from`]), so that one pass serves every fold. Solving is a
 //! Cholesky factorisation in f64 for each λ, all targets at once.
 //!
 //! Cost: n·D² flops for the sums, D³/3 for each λ; memory: 4·D² bytes for sums and factor each, never n × D.
@@ -154,20 +154,23 @@ impl RidgeStatistics {
 
     /// Adds the sums of other rows.
     pub fn merge(&mut self, other: &Self) {
-        self.combine(1.0, other);
+        self.combine(other);
         self.n += other.n;
     }
 
-    /// Takes out rows that were added.
-    pub fn subtract(&mut self, other: &Self) {
-        self.combine(-1.0, other);
-        self.n -= other.n;
+    /// self = all − self: the sums of the rows of `all` that are not in these, in the memory of these.
+    pub fn subtract_from(&mut self, all: &Self) {
+        self.gram.scale(-1.0);
+        self.cross.mapv_inplace(|x| -x);
+        self.targets.iter_mut().for_each(|x| *x = -*x);
+        self.combine(all);
+        self.n = all.n - self.n;
     }
 
-    fn combine(&mut self, factor: f64, other: &Self) {
-        self.gram.add_scaled(factor, &other.gram);
-        self.cross.scaled_add(factor, &other.cross);
-        self.targets.iter_mut().zip(&other.targets).for_each(|(a, b)| *a += factor * b);
+    fn combine(&mut self, other: &Self) {
+        self.gram.add(&other.gram);
+        self.cross += &other.cross;
+        self.targets.iter_mut().zip(&other.targets).for_each(|(a, b)| *a += b);
     }
 
     /// The centred normal equations, in the memory of the sums.
@@ -299,8 +302,8 @@ mod tests {
         let solve = |s: RidgeStatistics| s.into_system().unwrap().solve::<f64>(1e-2).unwrap().weights().to_owned();
         let mut merged = of(0, 100);
         merged.merge(&of(100, 300));
-        let mut reduced = of(0, 300);
-        reduced.subtract(&of(100, 300));
+        let mut reduced = of(100, 300);
+        reduced.subtract_from(&of(0, 300));
         assert_eq!((merged.n_rows(), reduced.n_rows()), (300, 100));
         assert!((solve(merged) - solve(of(0, 300))).iter().all(|e| e.abs() < 1e-10));
         assert!((solve(reduced) - solve(of(0, 100))).iter().all(|e| e.abs() < 1e-10));

@@ -72,11 +72,16 @@ impl SymmetricTiles {
         );
     }
 
-    /// self += factor · other.
-    pub(super) fn add_scaled(&mut self, factor: f64, other: &Self) {
+    /// self += other.
+    pub(super) fn add(&mut self, other: &Self) {
         self.tiles.par_chunks_mut(AREA).zip(other.tiles.par_chunks(AREA)).for_each(|(tile, other)| {
-            tile.iter_mut().zip(other).for_each(|(x, y)| *x += factor * y);
+            tile.iter_mut().zip(other).for_each(|(x, y)| *x += y);
         });
+    }
+
+    /// self *= factor.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.tiles.par_iter_mut().for_each(|x| *x *= factor);
     }
 
     /// self += factor · v vᵀ.
@@ -152,7 +157,9 @@ mod tests {
             tiles.add_outer(-0.5, &v);
             tiles.add_diagonal(3.0);
             let mut double = tiles.clone();
-            double.add_scaled(1.0, &tiles);
+            double.scale(-1.0);
+            double.scale(-1.0);
+            double.add(&tiles);
             let (gram, v) = (z.t().dot(&z), Array2::from_shape_vec((n, 1), v).unwrap());
             let expected = gram - 0.5 * v.dot(&v.t()) + 3.0 * Array2::<f64>::eye(n);
             for i in 0..n {

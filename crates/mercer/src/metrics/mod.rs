@@ -4,9 +4,6 @@
 //! threads, files or machines, and give a report at the end. [`approximation`] compares a feature map with its kernel
 //! on a sample. Every report is plain data that serde writes and reads.
 
-// Views are handles, like slices: passing them by value is the convention of the library.
-#![allow(clippy::needless_pass_by_value)]
-
 mod approximation;
 mod classification;
 mod regression;
