@@ -15,6 +15,7 @@
 
 pub mod dataset;
 mod error;
+pub mod random;
 
 pub use error::{Error, Result};
 pub use mercer_simd::{Dtype, Scalar};

@@ -1,0 +1,1 @@
+//! Laws, layout and golden vectors.
