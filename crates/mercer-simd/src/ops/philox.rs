@@ -45,6 +45,7 @@ impl Op for Fill<'_> {
 
 /// The blocks of `LANES` consecutive counters, word by word.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "one counter across four arrays")]
 pub(crate) fn philox_lanes(key: u64, stream: (u32, u32), first: u64) -> [[u32; LANES]; 4] {
     let mut x = [[0; LANES], [0; LANES], [stream.0; LANES], [stream.1; LANES]];
     for lane in 0..LANES {
