@@ -5,6 +5,7 @@ use std::iter::Sum;
 
 use ndarray::{LinalgScalar, ScalarOperand};
 use num_traits::Float;
+use serde::{Deserialize, Serialize};
 
 use crate::ops::sincos::SincosLane;
 
@@ -25,9 +26,11 @@ pub trait Scalar:
 }
 
 /// The name of a [`Scalar`] type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dtype {
     /// `f32`
+    #[default]
     Float32,
     /// `f64`
     Float64,

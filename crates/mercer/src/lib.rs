@@ -14,8 +14,10 @@
 #![deny(unsafe_code)]
 
 pub mod dataset;
+mod driver;
 mod error;
 pub mod random;
 
+pub use driver::{Driver, Progress, Silent};
 pub use error::{Error, Result};
 pub use mercer_simd::{Dtype, Scalar};

@@ -85,7 +85,7 @@ pub enum BlockRows {
 pub enum TargetBlock {
     /// One row of numbers for each row of data; usually one column.
     Numbers(Array2<f64>),
-    /// One text for each row, trimmed. Text that is a number throughout is read as numbers by the target scan.
+    /// One text for each row, trimmed. Text that is a number throughout is read as numbers by [`super::TargetScan`].
     Text(Vec<String>),
 }
 

@@ -1,12 +1,21 @@
 //! Rows and targets, and where they come from.
 //!
 //! A [`Source`] can be read again and again; each reading gives [`Block`]s of any size, in order, in the storage of
-//! the source (bytes stay bytes). `Panels` cuts them into fixed panels of rows by global row number and converts
-//! them to the float type, so that no result depends on how a source was blocked.
+//! the source (bytes stay bytes). A [`Dataset`] is a source whose rows were counted and checked once. [`Panels`]
+//! cuts its blocks into fixed panels of rows by global row number and converts them to the float type, so that no
+//! result depends on how a source was blocked.
 
 mod block;
+mod folds;
+mod panels;
 mod rows;
+mod scanned;
+mod targets;
 
 pub use block::{Block, BlockReader, BlockRows, Layout, Source, SourceInfo, TargetBlock};
+pub use folds::{Folds, Selection};
 pub use mercer_simd::{CsrError, CsrMatrix, CsrView, Index, IndexSlice};
+pub use panels::{PANEL_ROWS, Panel, PanelRows, PanelTargets, Panels};
 pub use rows::Rows;
+pub use scanned::{Blocks, Dataset};
+pub use targets::{ClassLabel, TargetEncoder, TargetScan, Task};

@@ -32,7 +32,7 @@ impl<'a, T: Scalar> Rows<'a, T> {
     /// Rows `start..end`.
     pub fn slice(&self, start: usize, end: usize) -> Self {
         match self {
-            Self::Dense(x) => Self::Dense(x.clone().slice_move(s![start..end, ..])),
+            Self::Dense(x) => Self::Dense(x.slice_move(s![start..end, ..])),
             Self::Sparse(x) => Self::Sparse(x.rows(start, end)),
         }
     }

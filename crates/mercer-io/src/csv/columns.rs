@@ -1,0 +1,171 @@
+//! What each column of a CSV file is.
+
+use crate::open::Purpose;
+use crate::{ColumnRef, Error, ReadOptions, Result, TargetChoice};
+
+const TARGET_NAMES: [&str; 4] = ["target", "label", "class", "y"];
+
+/// Whether a column of this name is the target unless another is chosen.
+pub(super) fn is_target_name(name: &str) -> bool {
+    TARGET_NAMES.iter().any(|target| name.trim().eq_ignore_ascii_case(target))
+}
+
+/// What a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// This input of the row.
+    Input(usize),
+    /// This target of the row.
+    Target(usize),
+    /// Neither.
+    Ignored,
+}
+
+/// The columns of a file: their names (none without a header) and roles.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) names: Vec<String>,
+    pub(super) roles: Vec<Role>,
+    pub(super) n_inputs: usize,
+    pub(super) n_targets: usize,
+}
+
+impl Columns {
+    /// Assigns the roles that the options ask for.
+    pub(super) fn new(
+        file: &str,
+        names: Vec<String>,
+        n_columns: usize,
+        options: &ReadOptions,
+        purpose: Purpose,
+    ) -> Result<Self> {
+        let table = Table { file, names: &names, n_columns };
+        let targets = match purpose {
+            Purpose::Rows => table.targets(&options.target)?,
+            Purpose::Labels => table.labels(&options.target)?,
+        };
+        let inputs = match (&options.input_names, purpose) {
+            (_, Purpose::Labels) => Vec::new(),
+            (Some(wanted), _) if !names.is_empty() => table.by_names(wanted)?,
+            _ => (0..n_columns).filter(|column| !targets.contains(column)).collect(),
+        };
+        if inputs.is_empty() && purpose == Purpose::Rows {
+            return Err(Error::NoInputs { file: file.to_owned(), n_columns });
+        }
+        let mut roles = vec![Role::Ignored; n_columns];
+        inputs.iter().enumerate().for_each(|(i, &column)| roles[column] = Role::Input(i));
+        targets.iter().enumerate().for_each(|(i, &column)| roles[column] = Role::Target(i));
+        let count = |is: fn(&Role) -> bool| roles.iter().filter(|role| is(role)).count();
+        let n_inputs = count(|role| matches!(role, Role::Input(_)));
+        let n_targets = count(|role| matches!(role, Role::Target(_)));
+        if n_inputs < inputs.len() || n_targets < targets.len() {
+            let columns = table.described(inputs.iter().chain(&targets));
+            return Err(Error::AmbiguousColumn { file: file.to_owned(), wanted: "the choice".to_owned(), columns });
+        }
+        Ok(Self { names, roles, n_inputs, n_targets })
+    }
+
+    /// Names of the inputs in the order of the row; none without a header.
+    pub(super) fn input_names(&self) -> Vec<String> {
+        let mut names = vec![String::new(); if self.names.is_empty() { 0 } else { self.n_inputs }];
+        for (name, role) in self.names.iter().zip(&self.roles) {
+            if let Role::Input(i) = *role {
+                names[i].clone_from(name);
+            }
+        }
+        names
+    }
+
+    /// Names of the targets; their numbers without a header.
+    pub(super) fn target_names(&self) -> Vec<String> {
+        let mut names = vec![String::new(); self.n_targets];
+        for (column, role) in self.roles.iter().enumerate() {
+            if let Role::Target(i) = *role {
+                names[i] = self.names.get(column).cloned().unwrap_or_else(|| format!("column {}", column + 1));
+            }
+        }
+        names
+    }
+}
+
+/// The columns there are, to look some up.
+struct Table<'a> {
+    file: &'a str,
+    names: &'a [String],
+    n_columns: usize,
+}
+
+impl Table<'_> {
+    fn targets(&self, choice: &TargetChoice) -> Result<Vec<usize>> {
+        match choice {
+            TargetChoice::None => Ok(Vec::new()),
+            TargetChoice::Columns(columns) => columns.iter().map(|column| self.find(column)).collect(),
+            TargetChoice::Auto => self.usual_target().map(|column| vec![column]),
+            TargetChoice::IfPresent { names, .. } if !self.names.is_empty() => {
+                let present = !names.is_empty() && names.iter().all(|name| self.names.contains(name));
+                if present { self.by_names(names) } else { Ok(Vec::new()) }
+            }
+            &TargetChoice::IfPresent { ref names, n_inputs, position } => {
+                let end = position.saturating_add(names.len().max(1));
+                let present = self.n_columns == n_inputs.saturating_add(names.len().max(1)) && end <= self.n_columns;
+                Ok(if present { (position..end).collect() } else { Vec::new() })
+            }
+        }
+    }
+
+    /// The targets of a label file: those chosen, or the only column.
+    fn labels(&self, choice: &TargetChoice) -> Result<Vec<usize>> {
+        match choice {
+            TargetChoice::Columns(_) => self.targets(choice),
+            _ if self.n_columns == 1 => Ok(vec![0]),
+            _ => Err(Error::LabelColumns { file: self.file.to_owned(), n_columns: self.n_columns }),
+        }
+    }
+
+    fn usual_target(&self) -> Result<usize> {
+        let usual: Vec<usize> = (0..self.names.len()).filter(|&i| is_target_name(&self.names[i])).collect();
+        match usual[..] {
+            [] => Ok(self.n_columns - 1),
+            [column] => Ok(column),
+            _ => {
+                let (wanted, columns) = ("the target".to_owned(), self.described(usual.iter()));
+                Err(Error::AmbiguousColumn { file: self.file.to_owned(), wanted, columns })
+            }
+        }
+    }
+
+    fn by_names(&self, names: &[String]) -> Result<Vec<usize>> {
+        names.iter().map(|name| self.by_name(name)).collect()
+    }
+
+    fn find(&self, column: &ColumnRef) -> Result<usize> {
+        let number = match column {
+            ColumnRef::Name(name) => return self.by_name(name),
+            ColumnRef::Number(number) => *number,
+        };
+        let from_end = self.n_columns.checked_sub(usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX));
+        let found = if number < 0 { from_end } else { usize::try_from(number).ok().and_then(|n| n.checked_sub(1)) };
+        found.filter(|&column| column < self.n_columns).ok_or_else(|| self.no_column(number.to_string()))
+    }
+
+    fn by_name(&self, name: &str) -> Result<usize> {
+        let found: Vec<usize> = (0..self.names.len()).filter(|&i| self.names[i] == name).collect();
+        match found[..] {
+            [] => Err(self.no_column(format!("{name:?}"))),
+            [column] => Ok(column),
+            _ => {
+                let (wanted, columns) = (format!("{name:?}"), self.described(found.iter()));
+                Err(Error::AmbiguousColumn { file: self.file.to_owned(), wanted, columns })
+            }
+        }
+    }
+
+    fn no_column(&self, wanted: String) -> Error {
+        let columns = self.names.to_vec();
+        Error::NoColumn { file: self.file.to_owned(), wanted, columns, n_columns: self.n_columns }
+    }
+
+    fn described<'a>(&self, columns: impl Iterator<Item = &'a usize>) -> Vec<String> {
+        columns.map(|&i| format!("{} {}", i + 1, self.names.get(i).map_or("", |name| name))).collect()
+    }
+}

@@ -1,0 +1,208 @@
+//! What can be wrong with a file.
+
+use thiserror::Error;
+
+use crate::Place;
+
+/// The result of opening and reading files.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Each variant is one rejection; its text names the file, the place, what was found and the remedy.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are what the message shows, under the same names")]
+pub enum Error {
+    /// The path leads nowhere.
+    #[error("{file}: no such file; check the path")]
+    NotFound { file: String },
+
+    /// The path leads to a directory.
+    #[error("{file} is a directory; give the path of a file in it")]
+    Directory { file: String },
+
+    /// The operating system failed.
+    #[error("cannot read {file}: {source}")]
+    Io { file: String, source: std::io::Error },
+
+    /// There is not one byte.
+    #[error("{file} is empty; expected rows in LIBSVM, CSV, NPY, NPZ or IDX format")]
+    Empty { file: String },
+
+    /// There are bytes but no row.
+    #[error("{file} has {found} but no rows; add at least one row of data")]
+    NoRows { file: String, found: &'static str },
+
+    /// No format begins like this.
+    #[error("{file} begins with {start}, which is {looks}; expected LIBSVM, CSV, NPY, NPZ or IDX, plain or gzip")]
+    UnknownFormat { file: String, start: String, looks: &'static str },
+
+    /// The format that was asked for begins otherwise.
+    #[error("{file} is no {format} file: it begins with {start}; leave the format out to have it detected")]
+    WrongMagic { file: String, format: &'static str, start: String },
+
+    /// The gzip stream ends early.
+    #[error("{file}: the gzip data ends early; the file was cut off, copy or download it again")]
+    GzipTruncated { file: String },
+
+    /// The gzip stream is damaged.
+    #[error("{file}: the gzip data is corrupt ({reason}); copy or download the file again")]
+    GzipCorrupt { file: String, reason: String },
+
+    /// A row has another number of fields than the first.
+    #[error("{at} has {got} fields, expected {expected} as in line {first_line}; {remedy}")]
+    Ragged { at: Box<Place>, got: usize, expected: usize, first_line: u64, remedy: &'static str },
+
+    /// A value is not a number.
+    #[error("{at}: {value:?} is not a number; write numbers like 1.5 or -2e3{}", hint(.value))]
+    NotANumber { at: Box<Place>, value: String },
+
+    /// A value is NaN or infinite.
+    #[error("{at}: {value} is not a finite number; {remedy}")]
+    NotFinite { at: Box<Place>, value: String, remedy: &'static str },
+
+    /// A field is empty.
+    #[error("{at}: the value is missing; fill it in or remove the row or the column")]
+    Missing { at: Box<Place> },
+
+    /// Text that is kept (a name, a class) is not UTF-8.
+    #[error("{at}: {value:?} is not UTF-8 text; save the file as UTF-8")]
+    NotUtf8 { at: Box<Place>, value: String },
+
+    /// A quoted field never ends.
+    #[error("{at}: a quote (\") opens here and is never closed; close it, or double it inside a quoted field")]
+    UnclosedQuote { at: Box<Place> },
+
+    /// A line or record is absurdly long.
+    #[error("{at} is longer than {limit} bytes; is the file text with line ends?")]
+    LineTooLong { at: Box<Place>, limit: usize },
+
+    /// A LIBSVM label is not one number.
+    #[error("{at}: the label {value:?} is not a number; LIBSVM labels are numbers, number the classes")]
+    Label { at: Box<Place>, value: String },
+
+    /// A LIBSVM entry is not `index:value`.
+    #[error("{at}: {value:?} is not index:value; write entries like 3:0.5, separated by spaces")]
+    Entry { at: Box<Place>, value: String },
+
+    /// A LIBSVM index is 0.
+    #[error("{at}: {value:?} has index 0; LIBSVM indices start at 1, add 1 to every index of the file")]
+    ZeroIndex { at: Box<Place>, value: String },
+
+    /// A LIBSVM index is absurd.
+    #[error("{at}: the index of {value:?} is above {limit}; is it an identifier? number the inputs from 1")]
+    IndexTooLarge { at: Box<Place>, value: String, limit: u64 },
+
+    /// A LIBSVM index is beyond the declared width.
+    #[error("{at}: {value:?} has an index beyond the {n_inputs} inputs expected; remove it or read more inputs")]
+    IndexBeyond { at: Box<Place>, value: String, n_inputs: usize },
+
+    /// A LIBSVM index occurs twice in a row.
+    #[error("{at}: index {index} occurs twice; keep one entry or add them up")]
+    IndexTwice { at: Box<Place>, index: u64 },
+
+    /// The LIBSVM indices of a row descend.
+    #[error("{at}: index {index} comes after {previous}; sort the entries of each line by index")]
+    IndexDescends { at: Box<Place>, index: u64, previous: u64 },
+
+    /// A column that was asked for is not there.
+    #[error("{file} has no column {wanted}; {}", available(.columns, *.n_columns))]
+    NoColumn { file: String, wanted: String, columns: Vec<String>, n_columns: usize },
+
+    /// A name fits several columns.
+    #[error("{file}: {wanted} fits {} columns ({}); choose the target column by its number", .columns.len(), .columns.join(", "))]
+    AmbiguousColumn { file: String, wanted: String, columns: Vec<String> },
+
+    /// All columns are targets.
+    #[error("{file} has {n_columns} column(s), all of them targets; nothing is left for the inputs")]
+    NoInputs { file: String, n_columns: usize },
+
+    /// Target columns were chosen in a format without them.
+    #[error("{file} is {format}, where no column can be chosen as target; give the targets in a file of their own")]
+    NoTargetColumns { file: String, format: String },
+
+    /// The header of an array is malformed.
+    #[error("{file}: the {format} header is malformed ({reason}); write the file again")]
+    ArrayHeader { file: String, format: &'static str, reason: String },
+
+    /// The elements of an array are no real numbers.
+    #[error("{file} holds elements of type {found}; convert to a numeric type such as float32 before saving")]
+    ElementType { file: String, found: String },
+
+    /// The declared shape cannot be.
+    #[error("{file} declares the shape {shape}, more than memory can address; the header is corrupt")]
+    TooLarge { file: String, shape: String },
+
+    /// An array ends before its declared size.
+    #[error("{file} declares {declared} rows but ends in row {found}; the file was cut off, copy or write it again")]
+    ArrayTruncated { file: String, declared: u64, found: u64 },
+
+    /// Bytes follow the last declared row.
+    #[error("{file} has bytes after the {declared} rows it declares; the header or the data is wrong, write it again")]
+    TrailingBytes { file: String, declared: u64 },
+
+    /// An NPZ archive lacks the array.
+    #[error("{file} has no array {wanted:?}; it has {}", .names.join(", "))]
+    NoArray { file: String, wanted: String, names: Vec<String> },
+
+    /// An NPZ archive has several arrays.
+    #[error("{file} has the arrays {}; choose one as {file}::{}", .names.join(", "), .names.first().map_or("name", |x| x))]
+    ChooseArray { file: String, names: Vec<String> },
+
+    /// `::name` was given for a file without named arrays.
+    #[error("{file} is {format}, and only NPZ archives have named arrays; leave out ::{array}")]
+    NoNamedArrays { file: String, format: String, array: String },
+
+    /// The archive is damaged or uses what NumPy never writes.
+    #[error("{file}: the NPZ archive cannot be read ({reason}); write it again with numpy.savez")]
+    Archive { file: String, reason: String },
+
+    /// A label file with several columns, none chosen.
+    #[error("{file} has {n_columns} columns, but a label file has one; choose the target column by name or number")]
+    LabelColumns { file: String, n_columns: usize },
+
+    /// Rows and labels do not pair up.
+    #[error("{rows_file} has {n_rows} rows but {labels_file} has {n_labels} labels; each row needs one label{}", header_hint(*.n_rows, *.n_labels))]
+    Lengths { rows_file: String, n_rows: u64, labels_file: String, n_labels: u64 },
+}
+
+impl From<Error> for mercer::Error {
+    fn from(error: Error) -> Self {
+        Self::Source(Box::new(error))
+    }
+}
+
+/// The first bytes of a file, for messages.
+pub(crate) fn preview(bytes: &[u8]) -> String {
+    format!("\"{}\"", bytes[..bytes.len().min(16)].escape_ascii())
+}
+
+/// A value as text, cut to a length that fits a message.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+fn hint(value: &str) -> &'static str {
+    if value.contains(',') {
+        ", with a decimal point"
+    } else if value.split_ascii_whitespace().count() > 1 {
+        ", separated by commas, semicolons or tabs"
+    } else {
+        ", and words only in the target column"
+    }
+}
+
+fn available(columns: &[String], n_columns: usize) -> String {
+    match columns {
+        [] => format!("it has no header and {n_columns} columns, choose one by number from 1 to {n_columns}"),
+        _ => format!("it has {}", columns.join(", ")),
+    }
+}
+
+fn header_hint(n_rows: u64, n_labels: u64) -> &'static str {
+    if n_rows.abs_diff(n_labels) == 1 { ", and a header only where it is meant" } else { "" }
+}

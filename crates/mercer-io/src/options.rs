@@ -1,0 +1,121 @@
+//! How to read a file.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use mercer::Dtype;
+
+/// How to read a file.
+///
+/// | field | default | meaning |
+/// |---|---|---|
+/// | `dtype` | float32 | type of the values; bytes stay bytes |
+/// | `block_rows` | 4096 | rows of a block, at least 1 |
+/// | `target` | `Auto` | which part of the file is the target |
+/// | `header` | detect | whether a CSV file begins with column names |
+/// | `delimiter` | detect | what separates the fields of a CSV file: comma, semicolon or tab |
+/// | `n_inputs` | widest row | LIBSVM: inputs of a row; an index beyond it is an error |
+/// | `input_names` | all but targets | CSV with a header: these columns in this order; ignored without a header |
+/// | `format` | detect | the format, where the content would tell another |
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOptions {
+    /// Type of the values of dense floats and sparse rows.
+    pub dtype: Dtype,
+    /// Rows of a block; 0 counts as 1.
+    pub block_rows: usize,
+    /// Which part of the file is the target.
+    pub target: TargetChoice,
+    /// Whether a CSV file begins with column names.
+    pub header: Option<bool>,
+    /// What separates the fields of a CSV file.
+    pub delimiter: Option<u8>,
+    /// Inputs of a LIBSVM row.
+    pub n_inputs: Option<usize>,
+    /// CSV with a header: the columns that are inputs, in this order.
+    pub input_names: Option<Vec<String>>,
+    /// The format of the file.
+    pub format: Option<Format>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            dtype: Dtype::Float32,
+            block_rows: 4096,
+            target: TargetChoice::Auto,
+            header: None,
+            delimiter: None,
+            n_inputs: None,
+            input_names: None,
+            format: None,
+        }
+    }
+}
+
+/// Which part of a file is the target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TargetChoice {
+    /// LIBSVM: the label. CSV: with a header, the one column called target, label, class or y in any case; else the
+    /// last column. NPY, NPZ, IDX: none.
+    #[default]
+    Auto,
+    /// None: all CSV columns are inputs, LIBSVM labels are skipped unread.
+    None,
+    /// These CSV columns.
+    Columns(Vec<ColumnRef>),
+    /// For prediction: the CSV target columns where the file has them. LIBSVM: the label.
+    IfPresent {
+        /// their names, for a file with a header: all of them or none
+        names: Vec<String>,
+        /// inputs of a row, for a file without a header: it has targets when it has that many columns more
+        n_inputs: usize,
+        /// the first target column then, counted from 0
+        position: usize,
+    },
+}
+
+/// A column as a user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnRef {
+    /// By its name in the header.
+    Name(String),
+    /// By its number: 1 is the first, -1 the last.
+    Number(i64),
+}
+
+impl FromStr for ColumnRef {
+    type Err = Infallible;
+
+    /// A whole number is a number, all else a name.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Number))
+    }
+}
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// LIBSVM, also called `SVMlight`: `label index:value …`.
+    Libsvm,
+    /// Text fields separated by commas, semicolons or tabs; one value a line, too.
+    Csv,
+    /// One NumPy array.
+    Npy,
+    /// A zip archive of named NumPy arrays.
+    Npz,
+    /// The format of the MNIST files.
+    Idx,
+}
+
+impl Format {
+    /// The name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Libsvm => "LIBSVM",
+            Self::Csv => "CSV",
+            Self::Npy => "NPY",
+            Self::Npz => "NPZ",
+            Self::Idx => "IDX",
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Numbers of either float type, from text and into blocks.
+
+use fast_float2::FastFloat;
+use mercer::Scalar;
+use mercer::dataset::{BlockRows, CsrMatrix};
+use ndarray::Array2;
+
+use crate::error::shown;
+use crate::{Error, Place};
+
+/// A [`Scalar`] that files are read into.
+pub(crate) trait Value: Scalar + FastFloat {
+    fn dense(rows: Array2<Self>) -> BlockRows;
+    fn sparse(rows: CsrMatrix<Self>) -> BlockRows;
+}
+
+impl Value for f32 {
+    fn dense(rows: Array2<Self>) -> BlockRows {
+        BlockRows::Dense32(rows)
+    }
+
+    fn sparse(rows: CsrMatrix<Self>) -> BlockRows {
+        BlockRows::Sparse32(rows)
+    }
+}
+
+impl Value for f64 {
+    fn dense(rows: Array2<Self>) -> BlockRows {
+        BlockRows::Dense64(rows)
+    }
+
+    fn sparse(rows: CsrMatrix<Self>) -> BlockRows {
+        BlockRows::Sparse64(rows)
+    }
+}
+
+/// What to do about a value that float32 cannot hold.
+pub(crate) const TOO_BIG: &str = "it is too large for float32: scale it or read the file as float64";
+/// What to do about a value that is not finite.
+pub(crate) const FILL_IN: &str = "replace it or remove its row";
+
+/// The finite number that `text` is, spaces around it aside; the error says why it is none.
+pub(crate) fn parse_number<T: Value>(text: &[u8], place: impl FnOnce() -> Box<Place>) -> Result<T, Error> {
+    let text = text.trim_ascii();
+    match fast_float2::parse::<T, _>(text) {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => {
+            let fits_f64 = fast_float2::parse::<f64, _>(text).is_ok_and(f64::is_finite);
+            let remedy = if fits_f64 { TOO_BIG } else { FILL_IN };
+            Err(Error::NotFinite { at: place(), value: shown(text), remedy })
+        }
+        Err(_) if text.is_empty() => Err(Error::Missing { at: place() }),
+        Err(_) => Err(Error::NotANumber { at: place(), value: shown(text) }),
+    }
+}

@@ -1,0 +1,231 @@
+//! Fixed panels of rows in the float type.
+
+use std::borrow::Cow;
+
+use mercer_simd::{CsrMatrix, Scalar};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+
+use super::{Block, BlockRows, Blocks, Dataset, Rows, Selection, TargetEncoder};
+use crate::{Error, Result};
+
+/// Rows of a panel: sums are kept in f32 inside a panel and in f64 across panels.
+pub const PANEL_ROWS: usize = 512;
+
+/// Up to [`PANEL_ROWS`] selected rows, in order; only the last panel of a pass has fewer.
+#[derive(Clone, Debug)]
+pub struct Panel<T> {
+    /// The rows.
+    pub rows: PanelRows<T>,
+    /// Their targets, where an encoder was given.
+    pub targets: PanelTargets,
+    /// Rows of the dataset that were passed to fill this panel, selected or not: for progress.
+    pub n_passed: u64,
+}
+
+/// The rows of a panel.
+#[derive(Clone, Debug)]
+pub enum PanelRows<T> {
+    /// Row-major.
+    Dense(Array2<T>),
+    /// Compressed sparse rows.
+    Sparse(CsrMatrix<T>),
+}
+
+/// The targets of a panel.
+#[derive(Clone, Debug)]
+pub enum PanelTargets {
+    /// Not asked for.
+    None,
+    /// Class numbers.
+    Classes(Vec<u32>),
+    /// Real values, a row each.
+    Real(Array2<f64>),
+}
+
+impl<T: Scalar> PanelRows<T> {
+    /// The rows, borrowed.
+    pub fn view(&self) -> Rows<'_, T> {
+        match self {
+            Self::Dense(x) => Rows::Dense(x.view()),
+            Self::Sparse(x) => Rows::Sparse(x.view()),
+        }
+    }
+}
+
+/// One pass over a dataset in panels.
+pub struct Panels<'a, T> {
+    blocks: Blocks<'a>,
+    n_inputs: usize,
+    name: &'a str,
+    encoder: Option<&'a TargetEncoder>,
+    selection: Selection,
+    waiting: Option<Waiting<'a>>,
+    phantom: std::marker::PhantomData<T>,
+}
+
+/// A block that is partly used: its selected rows still to come.
+struct Waiting<'a> {
+    block: Cow<'a, Block>,
+    targets: PanelTargets,
+    selected: Vec<usize>,
+    used: usize,
+    n_passed: u64,
+}
+
+impl<'a, T: Scalar> Panels<'a, T> {
+    /// Starts a pass. Sparse rows are widened to `n_inputs`; dense ones must have it. With an `encoder` every row
+    /// has a target, and `selection` is stratified by class.
+    ///
+    /// # Errors
+    /// When the source cannot be opened again.
+    pub fn new(
+        dataset: &'a Dataset,
+        n_inputs: usize,
+        encoder: Option<&'a TargetEncoder>,
+        selection: Selection,
+    ) -> Result<Self> {
+        let (blocks, name) = (dataset.blocks()?, dataset.info().name.as_str());
+        Ok(Self { blocks, n_inputs, name, encoder, selection, waiting: None, phantom: std::marker::PhantomData })
+    }
+
+    /// The next panel; `None` after the last row.
+    ///
+    /// # Errors
+    /// What the source finds wrong, rows of another width, or targets that do not fit the encoder.
+    pub fn next_panel(&mut self) -> Result<Option<Panel<T>>> {
+        let mut panel: Option<Panel<T>> = None;
+        let mut filled = 0;
+        while filled < PANEL_ROWS {
+            let Some(mut waiting) = self.next_waiting()? else { break };
+            let take = (PANEL_ROWS - filled).min(waiting.selected.len() - waiting.used);
+            let panel = panel.get_or_insert_with(|| self.empty_panel(&waiting));
+            panel.append(&waiting, take, filled);
+            panel.n_passed += std::mem::take(&mut waiting.n_passed);
+            filled += take;
+            waiting.used += take;
+            self.waiting = (waiting.used < waiting.selected.len()).then_some(waiting);
+        }
+        if let Some(panel) = &mut panel {
+            panel.truncate(filled);
+        }
+        Ok(panel.filter(|_| filled > 0))
+    }
+
+    /// The block in use or the next that has selected rows.
+    fn next_waiting(&mut self) -> Result<Option<Waiting<'a>>> {
+        if let Some(waiting) = self.waiting.take() {
+            return Ok(Some(waiting));
+        }
+        let mut n_passed = 0;
+        while let Some(block) = self.blocks.next_block()? {
+            self.check_width(&block)?;
+            let targets = self.encode(&block)?;
+            let selected: Vec<usize> = (0..block.rows.n_rows())
+                .filter(|&i| self.selection.takes(if let PanelTargets::Classes(x) = &targets { x[i] } else { 0 }))
+                .collect();
+            n_passed += block.rows.n_rows() as u64;
+            if !selected.is_empty() {
+                return Ok(Some(Waiting { block, targets, selected, used: 0, n_passed }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn check_width(&self, block: &Block) -> Result<()> {
+        let got = block.rows.n_inputs();
+        let sparse = matches!(block.rows, BlockRows::Sparse32(_) | BlockRows::Sparse64(_));
+        if got == self.n_inputs || (sparse && got < self.n_inputs) {
+            return Ok(());
+        }
+        Err(Error::Inputs { context: self.name.to_owned(), got, expected: self.n_inputs })
+    }
+
+    fn encode(&self, block: &Block) -> Result<PanelTargets> {
+        let Some(encoder) = self.encoder else { return Ok(PanelTargets::None) };
+        let targets = block.targets.as_ref().ok_or_else(|| Error::Targets(format!("{} has no targets", self.name)))?;
+        Ok(match encoder {
+            TargetEncoder::Classes { .. } => PanelTargets::Classes(encoder.class_numbers(targets)?),
+            TargetEncoder::Real { .. } => PanelTargets::Real(encoder.real_values(targets)?),
+        })
+    }
+
+    fn empty_panel(&self, like: &Waiting<'_>) -> Panel<T> {
+        let rows = match like.block.rows {
+            BlockRows::Sparse32(_) | BlockRows::Sparse64(_) => PanelRows::Sparse(CsrMatrix::new(self.n_inputs)),
+            _ => PanelRows::Dense(Array2::zeros((PANEL_ROWS, self.n_inputs))),
+        };
+        let targets = match &like.targets {
+            PanelTargets::None => PanelTargets::None,
+            PanelTargets::Classes(_) => PanelTargets::Classes(Vec::with_capacity(PANEL_ROWS)),
+            PanelTargets::Real(x) => PanelTargets::Real(Array2::zeros((PANEL_ROWS, x.ncols()))),
+        };
+        Panel { rows, targets, n_passed: 0 }
+    }
+}
+
+impl<T: Scalar> Panel<T> {
+    /// Adds the next `take` selected rows of a block behind the `filled` rows that are there.
+    fn append(&mut self, from: &Waiting<'_>, take: usize, filled: usize) {
+        let selected = &from.selected[from.used..from.used + take];
+        match (&mut self.rows, &from.block.rows) {
+            (PanelRows::Dense(out), rows) => {
+                let out = out.slice_mut(s![filled..filled + take, ..]);
+                match rows {
+                    BlockRows::Bytes(x) => copy_rows(x.view(), selected, out, |v| T::from_f64(f64::from(v))),
+                    BlockRows::Dense32(x) => copy_rows(x.view(), selected, out, |v| T::from_f64(f64::from(v))),
+                    BlockRows::Dense64(x) => copy_rows(x.view(), selected, out, T::from_f64),
+                    BlockRows::Sparse32(_) | BlockRows::Sparse64(_) => unreachable!("a dense panel of sparse rows"),
+                }
+            }
+            (PanelRows::Sparse(out), BlockRows::Sparse32(x)) => append_sparse(out, x, selected, f64::from),
+            (PanelRows::Sparse(out), BlockRows::Sparse64(x)) => append_sparse(out, x, selected, |v| v),
+            (PanelRows::Sparse(_), _) => unreachable!("a sparse panel of dense rows"),
+        }
+        match (&mut self.targets, &from.targets) {
+            (PanelTargets::Classes(out), PanelTargets::Classes(x)) => out.extend(selected.iter().map(|&i| x[i])),
+            (PanelTargets::Real(out), PanelTargets::Real(x)) => {
+                copy_rows(x.view(), selected, out.slice_mut(s![filled..filled + take, ..]), |v| v);
+            }
+            _ => (),
+        }
+    }
+
+    fn truncate(&mut self, n_rows: usize) {
+        if let PanelRows::Dense(x) = &mut self.rows
+            && x.nrows() > n_rows
+        {
+            *x = x.slice(s![..n_rows, ..]).to_owned();
+        }
+        if let PanelTargets::Real(x) = &mut self.targets
+            && x.nrows() > n_rows
+        {
+            *x = x.slice(s![..n_rows, ..]).to_owned();
+        }
+    }
+}
+
+fn copy_rows<S: Copy, T>(
+    from: ArrayView2<'_, S>,
+    rows: &[usize],
+    mut to: ArrayViewMut2<'_, T>,
+    convert: impl Fn(S) -> T,
+) {
+    for (&i, mut to) in rows.iter().zip(to.outer_iter_mut()) {
+        to.zip_mut_with(&from.index_axis(Axis(0), i), |to, &from| *to = convert(from));
+    }
+}
+
+fn append_sparse<S: Scalar, T: Scalar>(
+    to: &mut CsrMatrix<T>,
+    from: &CsrMatrix<S>,
+    rows: &[usize],
+    convert: impl Fn(S) -> f64,
+) {
+    let from = from.view();
+    for &i in rows {
+        for (column, value) in from.row(i) {
+            to.push(column, T::from_f64(convert(value))).expect("the rows were checked when they were built");
+        }
+        to.finish_row();
+    }
+}

@@ -1,0 +1,171 @@
+//! The block driver: the one owner of threads, of the row-block size, and of progress.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use mercer_simd::Scalar;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::dataset::{PANEL_ROWS, Panel, PanelTargets, Panels, Rows};
+use crate::feature_maps::FeatureMap;
+use crate::preprocess::Preprocess;
+use crate::{Error, Result};
+
+/// Told how long work goes on; asked whether to stop.
+pub trait Progress: Send + Sync {
+    /// A pass over `n_rows` rows starts.
+    fn start(&self, _stage: &str, _n_rows: u64) {}
+
+    /// Some rows of it are done.
+    fn advance(&self, _n_rows: u64) {}
+
+    /// The pass is over.
+    fn finish(&self) {}
+
+    /// Whether the work should end with [`Error::Interrupted`].
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Says nothing, never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {}
+
+/// Runs passes over data on its threads.
+pub struct Driver<'p> {
+    pool: ThreadPool,
+    progress: &'p dyn Progress,
+    seconds: Mutex<Vec<(&'static str, Duration)>>,
+}
+
+impl<'p> Driver<'p> {
+    /// A driver with this many threads; 0 means one for each core.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when the threads cannot be started.
+    pub fn new(threads: usize, progress: &'p dyn Progress) -> Result<Self> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|_| Error::parameter("threads", threads, "a number of threads that can be started"))?;
+        Ok(Self { pool, progress, seconds: Mutex::new(Vec::new()) })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Seconds spent in each stage so far, in the order they were first met.
+    pub fn seconds(&self) -> Vec<(&'static str, f64)> {
+        self.stages().iter().map(|(stage, time)| (*stage, time.as_secs_f64())).collect()
+    }
+
+    /// Runs `work` on the threads and counts its time to `stage`.
+    pub fn time<R: Send>(&self, stage: &'static str, work: impl FnOnce() -> R + Send) -> R {
+        let start = Instant::now();
+        let result = self.pool.install(work);
+        self.count(stage, start.elapsed());
+        result
+    }
+
+    /// Hands `each` every panel of a pass, scaled by `preprocess` where one is given.
+    ///
+    /// # Errors
+    /// What the source finds wrong, what `each` returns, or [`Error::Interrupted`].
+    pub fn for_each_panel<T: Scalar>(
+        &self,
+        stage: &'static str,
+        n_rows: u64,
+        panels: Panels<'_, T>,
+        preprocess: Option<&Preprocess<T>>,
+        mut each: impl FnMut(Panel<T>) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.progress.start(stage, n_rows);
+        let result = self.run(panels, preprocess, |panel| self.time(stage, || each(panel)));
+        self.progress.finish();
+        result
+    }
+
+    /// Hands `each` the features of every panel of a pass, with its targets. The time of the map is counted to "map",
+    /// that of `each` to `stage`.
+    ///
+    /// # Errors
+    /// As [`Driver::for_each_panel`].
+    pub fn for_each_features<T: Scalar>(
+        &self,
+        stage: &'static str,
+        n_rows: u64,
+        panels: Panels<'_, T>,
+        (preprocess, map): (&Preprocess<T>, &dyn FeatureMap<T>),
+        mut each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+    ) -> Result<()> {
+        let mut features = Array2::zeros((PANEL_ROWS.min(n_rows as usize), map.n_components()));
+        self.progress.start(stage, n_rows);
+        let result = self.run(panels, Some(preprocess), |panel| {
+            let rows = panel.rows.view();
+            let mut features = features.slice_mut(s![..rows.n_rows(), ..]);
+            self.time("map", || transform_on(self.threads(), map, rows, features.view_mut()))?;
+            self.time(stage, || each(features.view(), &panel.targets))
+        });
+        self.progress.finish();
+        result
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        mut panels: Panels<'_, T>,
+        preprocess: Option<&Preprocess<T>>,
+        mut each: impl FnMut(Panel<T>) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            if self.progress.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let start = Instant::now();
+            let Some(mut panel) = panels.next_panel()? else { return Ok(()) };
+            if let Some(preprocess) = preprocess {
+                preprocess.apply_in_place(&mut panel.rows);
+            }
+            self.count("read", start.elapsed());
+            let n_passed = panel.n_passed;
+            each(panel)?;
+            self.progress.advance(n_passed);
+        }
+    }
+
+    fn stages(&self) -> std::sync::MutexGuard<'_, Vec<(&'static str, Duration)>> {
+        self.seconds.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn count(&self, stage: &'static str, time: Duration) {
+        let mut stages = self.stages();
+        match stages.iter_mut().find(|(name, _)| *name == stage) {
+            Some((_, sum)) => *sum += time,
+            None => stages.push((stage, time)),
+        }
+    }
+}
+
+/// out = φ(rows), rows shared among the threads of the current pool: a row's features do not depend on its neighbours.
+fn transform_on<T: Scalar>(
+    threads: usize,
+    map: &dyn FeatureMap<T>,
+    rows: Rows<'_, T>,
+    out: ArrayViewMut2<'_, T>,
+) -> Result<()> {
+    let (n_rows, width) = out.dim();
+    let share = n_rows.div_ceil(threads);
+    let out = out.into_slice().expect("features are row-major");
+    out.par_chunks_mut(share * width).enumerate().try_for_each(|(part, out)| {
+        let (start, end) = (part * share, n_rows.min((part + 1) * share));
+        let out = ArrayViewMut2::from_shape((end - start, width), out).expect("whole rows");
+        let mut scratch = vec![T::zero(); map.scratch_len(end - start)];
+        map.transform_into(rows.slice(start, end), out, &mut scratch)
+    })
+}

@@ -1,0 +1,56 @@
+//! The fitted linear model that every learner ends in.
+
+use mercer_simd::{Scalar, Update, matmul_into};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use crate::{Error, Result};
+
+/// scores = features · weights + intercept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearModel<T> {
+    weights: Array2<T>,
+    intercept: Vec<T>,
+}
+
+impl<T: Scalar> LinearModel<T> {
+    /// A model of `weights` (n_components × n_outputs) and one intercept for each output.
+    ///
+    /// # Errors
+    /// Shapes that do not fit, or numbers that are not finite.
+    pub fn new(weights: Array2<T>, intercept: Vec<T>) -> Result<Self> {
+        if weights.ncols() != intercept.len() || intercept.is_empty() {
+            let text = format!("{} columns of weights, {} intercepts", weights.ncols(), intercept.len());
+            return Err(Error::Model(text));
+        }
+        if !weights.iter().chain(&intercept).all(|x| x.is_finite()) {
+            return Err(Error::Model("weights that are not finite; use a larger lambda".to_owned()));
+        }
+        Ok(Self { weights: weights.as_standard_layout().into_owned(), intercept })
+    }
+
+    /// n_components × n_outputs
+    pub fn weights(&self) -> ArrayView2<'_, T> {
+        self.weights.view()
+    }
+
+    /// One for each output.
+    pub fn intercept(&self) -> &[T] {
+        &self.intercept
+    }
+
+    /// Number of scores of a row.
+    pub fn n_outputs(&self) -> usize {
+        self.intercept.len()
+    }
+
+    /// Writes the scores of some rows of features: the same bits whatever rows are scored together.
+    ///
+    /// # Panics
+    /// When the shapes do not fit: a fault of the calling code.
+    pub fn scores_into(&self, features: ArrayView2<'_, T>, mut scores: ArrayViewMut2<'_, T>) {
+        matmul_into(features, self.weights.view(), scores.view_mut(), Update::Set);
+        for mut row in scores.outer_iter_mut() {
+            row.iter_mut().zip(&self.intercept).for_each(|(score, &intercept)| *score = *score + intercept);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! How good predictions and approximations are.
+//!
+//! [`ConfusionMatrix`] and [`RegressionScores`] are statistics: they `add` panels of rows, `merge` with those of other
+//! threads, files or machines, and give a report at the end. [`approximation`] compares a feature map with its kernel
+//! on a sample. Every report is plain data that serde writes and reads.
+
+mod approximation;
+mod classification;
+mod regression;
+
+pub use approximation::{
+    ApproximationReport, DistanceDistortion, KernelError, approximation, distance_distortion, kernel_error,
+};
+pub use classification::{ClassScores, ClassificationReport, ConfusionMatrix};
+pub use regression::{RegressionReport, RegressionScores, TargetScores};
+
+use ndarray::ArrayView2;
+
+use crate::{Error, Result};
+
+/// Scores of values that are not finite would not be either.
+fn check_finite(x: ArrayView2<'_, f64>) -> Result<()> {
+    match x.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        None => Ok(()),
+        Some(((row, input), &value)) => Err(Error::NotFinite { row: row as u64, input, value }),
+    }
+}

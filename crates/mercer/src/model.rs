@@ -1,0 +1,209 @@
+//! A fitted pipeline of either float type, and the parts of which a file is made.
+//!
+//! A model is a [`Header`] (JSON) and a few named tensors: `learner.weights`, `learner.intercept`, and where the
+//! inputs are scaled by column `preprocess.shift` and `preprocess.scale`. Random parts are in the header as seeds.
+
+use mercer_simd::{Dtype, Scalar};
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Dataset;
+use crate::driver::Driver;
+use crate::learners::LinearModel;
+use crate::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
+use crate::preprocess::Preprocess;
+use crate::{Error, Result};
+
+/// The version of the header and of the tensors' names.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// All of a model that is not a tensor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// [`FORMAT_VERSION`]
+    pub format_version: u32,
+    /// the version of mercer that wrote it
+    pub mercer_version: String,
+    /// the pipeline in numbers
+    pub spec: ResolvedSpec,
+    /// what it predicts
+    pub outputs: Outputs,
+    /// names of the inputs, where the data had them
+    pub input_names: Vec<String>,
+    /// names of the targets, where the data had them
+    pub target_names: Vec<String>,
+}
+
+/// A named matrix of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor<T> {
+    /// one of the names in the module's head
+    pub name: String,
+    /// vectors are one row
+    pub values: Array2<T>,
+}
+
+/// A fitted pipeline with the names of its columns.
+pub struct Model {
+    pipeline: AnyPipeline,
+    input_names: Vec<String>,
+    target_names: Vec<String>,
+}
+
+/// A pipeline of either type: where the type is chosen, once.
+pub enum AnyPipeline {
+    /// of f32
+    Float32(Pipeline<f32>),
+    /// of f64
+    Float64(Pipeline<f64>),
+}
+
+/// Runs `$body` with `$pipeline` bound to the pipeline of whichever type.
+macro_rules! with_pipeline {
+    ($any:expr, $pipeline:ident => $body:expr) => {
+        match $any {
+            AnyPipeline::Float32($pipeline) => $body,
+            AnyPipeline::Float64($pipeline) => $body,
+        }
+    };
+}
+
+impl Model {
+    /// Fits `spec` in the type `dtype` to all rows of `dataset`.
+    ///
+    /// # Errors
+    /// As [`Pipeline::fit`].
+    pub fn fit(dataset: &Dataset, spec: &PipelineSpec, dtype: Dtype, driver: &Driver<'_>) -> Result<(Self, FitReport)> {
+        let (pipeline, report) = match dtype {
+            Dtype::Float32 => {
+                let (pipeline, report) = Pipeline::fit(dataset, spec, driver)?;
+                (AnyPipeline::Float32(pipeline), report)
+            }
+            Dtype::Float64 => {
+                let (pipeline, report) = Pipeline::fit(dataset, spec, driver)?;
+                (AnyPipeline::Float64(pipeline), report)
+            }
+        };
+        let (input_names, target_names) = (dataset.info().input_names.clone(), dataset.info().target_names.clone());
+        Ok((Self { pipeline, input_names, target_names }, report))
+    }
+
+    /// The pipeline.
+    pub fn pipeline(&self) -> &AnyPipeline {
+        &self.pipeline
+    }
+
+    /// The header of its file.
+    pub fn header(&self) -> Header {
+        let (spec, outputs) = with_pipeline!(&self.pipeline, p => (p.spec().clone(), p.outputs().clone()));
+        Header {
+            format_version: FORMAT_VERSION,
+            mercer_version: env!("CARGO_PKG_VERSION").to_owned(),
+            spec,
+            outputs,
+            input_names: self.input_names.clone(),
+            target_names: self.target_names.clone(),
+        }
+    }
+
+    /// Compares predictions with the targets of `dataset`.
+    ///
+    /// # Errors
+    /// As [`Pipeline::evaluate`].
+    pub fn evaluate(&self, driver: &Driver<'_>, dataset: &Dataset) -> Result<Evaluation> {
+        with_pipeline!(&self.pipeline, p => p.evaluate(driver, dataset))
+    }
+
+    /// Hands `each` the scores of every panel of rows, in order, in f64 (exact): see [`Pipeline::for_each_scores`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::for_each_scores`].
+    pub fn for_each_scores(
+        &self,
+        driver: &Driver<'_>,
+        dataset: &Dataset,
+        mut each: impl FnMut(ArrayView2<'_, f64>) -> Result<()> + Send,
+    ) -> Result<()> {
+        with_pipeline!(&self.pipeline, p => {
+            p.for_each_scores(driver, dataset, false, |scores, _| each(scores.mapv(Scalar::to_f64).view()))
+        })
+    }
+
+    /// A model from the header and tensors of a file; everything is checked.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when a part is missing, superfluous or does not fit.
+    pub fn from_parts<T: Scalar>(header: Header, tensors: Vec<Tensor<T>>) -> Result<Self>
+    where
+        AnyPipeline: From<Pipeline<T>>,
+    {
+        if header.format_version != FORMAT_VERSION {
+            let (got, known) = (header.format_version, FORMAT_VERSION);
+            return Err(Error::Model(format!("format version {got}; this mercer reads version {known}")));
+        }
+        let mut tensors = Tensors(tensors);
+        let n_inputs = header.spec.map.n_inputs();
+        let (shift, scale) = (tensors.vector("preprocess.shift")?, tensors.vector("preprocess.scale")?);
+        let preprocess = Preprocess::from_parts(header.spec.preprocess, n_inputs, shift, scale)?;
+        let weights = tensors.take("learner.weights").ok_or_else(|| Error::Model("no learner.weights".to_owned()))?;
+        let model = LinearModel::new(weights, tensors.vector("learner.intercept")?)?;
+        if let [tensor, ..] = tensors.0.as_slice() {
+            return Err(Error::Model(format!("unknown tensor {:?}", tensor.name)));
+        }
+        if !header.input_names.is_empty() && header.input_names.len() != n_inputs {
+            return Err(Error::Model(format!("{} input names for {n_inputs} inputs", header.input_names.len())));
+        }
+        let pipeline = Pipeline::from_parts(header.spec, header.outputs, preprocess, model)?.into();
+        Ok(Self { pipeline, input_names: header.input_names, target_names: header.target_names })
+    }
+}
+
+impl From<Pipeline<f32>> for AnyPipeline {
+    fn from(pipeline: Pipeline<f32>) -> Self {
+        Self::Float32(pipeline)
+    }
+}
+
+impl From<Pipeline<f64>> for AnyPipeline {
+    fn from(pipeline: Pipeline<f64>) -> Self {
+        Self::Float64(pipeline)
+    }
+}
+
+impl<T: Scalar> Pipeline<T> {
+    /// The learned tensors, in the order of a file.
+    pub fn tensors(&self) -> Vec<Tensor<T>> {
+        let vector = |name: &str, values: &[T]| Tensor {
+            name: name.to_owned(),
+            values: Array2::from_shape_vec((1, values.len()), values.to_vec()).expect("one row"),
+        };
+        let mut tensors = vec![
+            Tensor { name: "learner.weights".to_owned(), values: self.model().weights().to_owned() },
+            vector("learner.intercept", self.model().intercept()),
+            vector("preprocess.shift", self.preprocess().shift()),
+            vector("preprocess.scale", self.preprocess().scale()),
+        ];
+        tensors.retain(|tensor| !tensor.values.is_empty());
+        tensors
+    }
+}
+
+/// Tensors not used yet.
+struct Tensors<T>(Vec<Tensor<T>>);
+
+impl<T: Scalar> Tensors<T> {
+    fn take(&mut self, name: &str) -> Option<Array2<T>> {
+        let at = self.0.iter().position(|tensor| tensor.name == name)?;
+        Some(self.0.swap_remove(at).values)
+    }
+
+    /// The values of a vector; empty where there is none.
+    fn vector(&mut self, name: &str) -> Result<Vec<T>> {
+        match self.take(name) {
+            None => Ok(Vec::new()),
+            Some(values) if values.nrows() == 1 => Ok(values.into_iter().collect()),
+            Some(values) => Err(Error::Model(format!("{name} has {} rows, must be a vector", values.nrows()))),
+        }
+    }
+}

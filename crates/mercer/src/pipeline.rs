@@ -1,0 +1,267 @@
+//! From rows to predictions: preprocess, feature map and linear model, fitted together and applied together.
+
+mod fit;
+
+pub use fit::FitReport;
+
+use mercer_simd::{Dtype, Scalar};
+use ndarray::{Array2, ArrayView1, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{ClassLabel, Dataset, PanelTargets, Panels, Selection, TargetEncoder, Task};
+use crate::driver::Driver;
+use crate::feature_maps::{FeatureMap, MapSpec, ResolvedMap};
+use crate::learners::{LearnerSpec, LinearModel};
+use crate::metrics::{ClassificationReport, ConfusionMatrix, RegressionReport, RegressionScores};
+use crate::preprocess::{Preprocess, PreprocessSpec};
+use crate::{Error, Result};
+
+/// A pipeline as it is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PipelineSpec {
+    /// scaling of the inputs
+    pub preprocess: PreprocessSpec,
+    /// the feature map
+    pub map: MapSpec,
+    /// the linear model
+    pub learner: LearnerSpec,
+    /// what to learn; found by the targets when absent
+    pub task: Option<Task>,
+    /// folds of a cross-validation; one part in ten is held out when absent
+    pub cv: Option<usize>,
+    /// names every random choice
+    pub seed: u64,
+}
+
+impl PipelineSpec {
+    /// Checks what can be checked without data.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with the first parameter outside its range.
+    pub fn validate(&self) -> Result<()> {
+        self.map.validate()?;
+        self.learner.validate()?;
+        match self.cv {
+            Some(k) if !(2..=100).contains(&k) => Err(Error::parameter("cv", k, "2 to 100 folds")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A pipeline in numbers: with the learned tensors it is the whole model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResolvedSpec {
+    /// never `auto`
+    pub preprocess: PreprocessSpec,
+    /// the feature map
+    pub map: ResolvedMap,
+    /// the linear model
+    pub learner: ResolvedLearner,
+    /// the float type of everything computed
+    pub dtype: Dtype,
+    /// names every random choice
+    pub seed: u64,
+}
+
+/// A learner in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ResolvedLearner {
+    /// See [`LearnerSpec::Ridge`].
+    Ridge {
+        /// weight of the penalty
+        lambda: f64,
+    },
+}
+
+/// What a pipeline predicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outputs {
+    /// One of these classes.
+    Classification {
+        /// in the order of their numbers
+        classes: Vec<ClassLabel>,
+    },
+    /// Real values.
+    Regression {
+        /// values of a row
+        n_targets: usize,
+    },
+}
+
+impl Outputs {
+    /// The encoder of targets for these outputs.
+    ///
+    /// # Errors
+    /// Classes that are fewer than two or not all different.
+    pub fn encoder(&self) -> Result<TargetEncoder> {
+        match self {
+            Self::Classification { classes } => TargetEncoder::classes(classes.clone(), vec![0; classes.len()]),
+            Self::Regression { n_targets } => Ok(TargetEncoder::Real { n_targets: *n_targets }),
+        }
+    }
+
+    /// The classes; none for a regression.
+    pub fn classes(&self) -> &[ClassLabel] {
+        match self {
+            Self::Classification { classes } => classes,
+            Self::Regression { .. } => &[],
+        }
+    }
+}
+
+impl From<&TargetEncoder> for Outputs {
+    fn from(encoder: &TargetEncoder) -> Self {
+        match encoder {
+            TargetEncoder::Classes { labels, .. } => Self::Classification { classes: labels.clone() },
+            TargetEncoder::Real { n_targets } => Self::Regression { n_targets: *n_targets },
+        }
+    }
+}
+
+/// A fitted pipeline.
+pub struct Pipeline<T> {
+    spec: ResolvedSpec,
+    outputs: Outputs,
+    encoder: TargetEncoder,
+    preprocess: Preprocess<T>,
+    map: Box<dyn FeatureMap<T>>,
+    model: LinearModel<T>,
+}
+
+/// How well a pipeline does on some rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Evaluation {
+    /// Of classes.
+    Classification(ClassificationReport),
+    /// Of real values.
+    Regression(RegressionReport),
+}
+
+impl<T: Scalar> Pipeline<T> {
+    /// Puts fitted parts together.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when they do not fit each other.
+    pub fn from_parts(
+        spec: ResolvedSpec,
+        outputs: Outputs,
+        preprocess: Preprocess<T>,
+        model: LinearModel<T>,
+    ) -> Result<Self> {
+        let encoder = outputs.encoder()?;
+        if spec.dtype != T::DTYPE || spec.preprocess != preprocess.kind() {
+            return Err(Error::Model("the spec names another type or preprocessing than its tensors have".to_owned()));
+        }
+        if (spec.map.n_components(), encoder.n_outputs()) != model.weights().dim() {
+            let (got, map) = (model.weights().dim(), spec.map.n_components());
+            let expected = (map, encoder.n_outputs());
+            return Err(Error::Model(format!("weights are {got:?}, the spec needs {expected:?}")));
+        }
+        let map = spec.map.build()?;
+        Ok(Self { spec, outputs, encoder, preprocess, map, model })
+    }
+
+    /// The pipeline in numbers.
+    pub fn spec(&self) -> &ResolvedSpec {
+        &self.spec
+    }
+
+    /// What it predicts.
+    pub fn outputs(&self) -> &Outputs {
+        &self.outputs
+    }
+
+    /// The fitted scaling.
+    pub fn preprocess(&self) -> &Preprocess<T> {
+        &self.preprocess
+    }
+
+    /// The map.
+    pub fn map(&self) -> &dyn FeatureMap<T> {
+        &*self.map
+    }
+
+    /// The linear model.
+    pub fn model(&self) -> &LinearModel<T> {
+        &self.model
+    }
+
+    /// Hands `each` the scores of every panel of rows, in order, and the targets if they were asked for: the margin of
+    /// the second of two classes, one score for each of more classes, or the predicted values.
+    ///
+    /// # Errors
+    /// What the source finds wrong, rows of another width, targets that do not fit, or what `each` returns.
+    pub fn for_each_scores(
+        &self,
+        driver: &Driver<'_>,
+        dataset: &Dataset,
+        with_targets: bool,
+        mut each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+    ) -> Result<()> {
+        let encoder = with_targets.then_some(&self.encoder);
+        let panels = Panels::new(dataset, self.map.n_inputs(), encoder, Selection::All)?;
+        let parts = (&self.preprocess, &*self.map);
+        driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
+            let mut scores = Array2::zeros((features.nrows(), self.model.n_outputs()));
+            self.model.scores_into(features, scores.view_mut());
+            each(scores.view(), targets)
+        })
+    }
+
+    /// Compares predictions with the targets of `dataset`.
+    ///
+    /// # Errors
+    /// As [`Pipeline::for_each_scores`].
+    pub fn evaluate(&self, driver: &Driver<'_>, dataset: &Dataset) -> Result<Evaluation> {
+        match &self.outputs {
+            Outputs::Classification { classes } => {
+                let mut confusion = ConfusionMatrix::new(classes.len())?;
+                self.for_each_scores(driver, dataset, true, |scores, targets| {
+                    let PanelTargets::Classes(truth) = targets else { unreachable!("classes were asked for") };
+                    let truth: Vec<usize> = truth.iter().map(|&class| class as usize).collect();
+                    let predicted: Vec<usize> = scores.outer_iter().map(|row| class_of(row) as usize).collect();
+                    confusion.add(&truth, &predicted)
+                })?;
+                Ok(Evaluation::Classification(confusion.report()?))
+            }
+            Outputs::Regression { n_targets } => {
+                let mut sums = RegressionScores::new(*n_targets)?;
+                self.for_each_scores(driver, dataset, true, |scores, targets| {
+                    let PanelTargets::Real(truth) = targets else { unreachable!("real targets were asked for") };
+                    sums.add(truth.view(), scores.mapv(Scalar::to_f64).view())
+                })?;
+                Ok(Evaluation::Regression(sums.report()?))
+            }
+        }
+    }
+}
+
+/// The class number that a row of scores stands for: the sign of one, the largest of several, the first of equals.
+pub fn class_of<T: Scalar>(scores: ArrayView1<'_, T>) -> u32 {
+    if scores.len() == 1 {
+        return u32::from(scores[0] > T::zero());
+    }
+    let mut best = 0;
+    for (at, &score) in scores.iter().enumerate() {
+        if score > scores[best] {
+            best = at;
+        }
+    }
+    best as u32
+}
+
+/// What the learner fits: ±1 for each class (one column for two classes), or the real values.
+pub(crate) fn learning_targets<T: Scalar>(encoder: &TargetEncoder, targets: &PanelTargets) -> Array2<T> {
+    match targets {
+        PanelTargets::Classes(classes) => Array2::from_shape_fn((classes.len(), encoder.n_outputs()), |(i, output)| {
+            let positive = if encoder.n_outputs() == 1 { 1 } else { output as u32 };
+            if classes[i] == positive { T::one() } else { -T::one() }
+        }),
+        PanelTargets::Real(values) => values.mapv(T::from_f64),
+        PanelTargets::None => Array2::zeros((0, encoder.n_outputs())),
+    }
+}

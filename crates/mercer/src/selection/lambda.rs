@@ -1,0 +1,284 @@
+//! λ chosen on rows that were not learned from.
+//!
+//! The sums of all rows are there already. For each validation fold the sums of its rows alone are streamed and taken
+//! out; the rest is solved for every candidate λ; the fold's rows are streamed once more and scored for all of them
+//! together. So k folds cost one more pass of sums and one of features in all, not k, and n × D is never built.
+//!
+//! Classification takes the λ with the fewest errors, ties (and regression) the least squared error.
+
+use mercer_simd::{Scalar, Update, matmul_into};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Selection, TargetEncoder};
+use crate::driver::Driver;
+use crate::feature_maps::FeatureMap;
+use crate::learners::{LinearModel, RidgeStatistics};
+use crate::pipeline::{class_of, learning_targets};
+use crate::preprocess::Preprocess;
+use crate::random::Purpose;
+use crate::{Error, Result};
+
+/// Which rows judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validation {
+    /// One part in ten, seeded and stratified.
+    HoldOut,
+    /// Every part of `k` in turn.
+    CrossValidation {
+        /// number of parts
+        k: usize,
+    },
+}
+
+impl Validation {
+    fn n_parts(self) -> usize {
+        match self {
+            Self::HoldOut => 10,
+            Self::CrossValidation { k } => k,
+        }
+    }
+
+    fn n_judging(self) -> usize {
+        match self {
+            Self::HoldOut => 1,
+            Self::CrossValidation { k } => k,
+        }
+    }
+
+    fn purpose(self) -> Purpose {
+        match self {
+            Self::HoldOut => Purpose::Split,
+            Self::CrossValidation { .. } => Purpose::Fold,
+        }
+    }
+}
+
+/// What was found for each λ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LambdaChoice {
+    /// the best
+    pub lambda: f64,
+    /// all that were tried, largest λ first
+    pub candidates: Vec<Candidate>,
+    /// the folds for the best λ
+    pub folds: Vec<FoldScores>,
+}
+
+/// One λ, over all folds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// λ
+    pub lambda: f64,
+    /// share of wrong classes; absent for a regression
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_rate: Option<f64>,
+    /// mean of (score − target)², classes as ±1; absent where λ was too small to solve
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub squared_error: Option<f64>,
+}
+
+/// One fold, for the λ chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldScores {
+    /// rows judged
+    pub n_rows: u64,
+    /// share of right classes; absent for a regression
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+    /// root of the mean of (score − target)²
+    pub rmse: f64,
+}
+
+/// What the validation needs to know of the pipeline.
+pub(crate) struct Fitting<'a, T> {
+    pub(crate) driver: &'a Driver<'a>,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) encoder: &'a TargetEncoder,
+    pub(crate) preprocess: &'a Preprocess<T>,
+    pub(crate) map: &'a dyn FeatureMap<T>,
+    pub(crate) seed: u64,
+}
+
+impl<'a, T: Scalar> Fitting<'a, T> {
+    /// Hands `each` the features and targets of the selected rows.
+    pub(crate) fn for_each(
+        &self,
+        stage: &'static str,
+        selection: Selection,
+        each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+    ) -> Result<()> {
+        let panels = Panels::new(self.dataset, self.map.n_inputs(), Some(self.encoder), selection)?;
+        self.driver.for_each_features(stage, self.dataset.n_rows(), panels, (self.preprocess, self.map), each)
+    }
+
+    /// The sums of the selected rows.
+    pub(crate) fn statistics(&self, stage: &'static str, selection: Selection) -> Result<RidgeStatistics> {
+        let mut statistics = RidgeStatistics::new(self.map.n_components(), self.encoder.n_outputs());
+        self.for_each(stage, selection, |features, targets| {
+            statistics.add(features, learning_targets::<T>(self.encoder, targets).view());
+            Ok(())
+        })?;
+        Ok(statistics)
+    }
+}
+
+/// Sums of one fold for one λ.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    n_rows: u64,
+    n_wrong: u64,
+    squared_error: f64,
+}
+
+/// Tries every candidate on every judging fold. `all` holds the sums of all rows.
+pub(crate) fn validate<T: Scalar>(
+    fitting: &Fitting<'_, T>,
+    all: &RidgeStatistics,
+    candidates: &[f64],
+    validation: Validation,
+) -> Result<LambdaChoice> {
+    let mut folds = Vec::new();
+    for fold in 0..validation.n_judging() {
+        let folds_of = || Folds::new(fitting.seed, validation.purpose(), validation.n_parts());
+        let judges = || Selection::Fold { folds: folds_of(), fold };
+        let mut rest = fitting.statistics("statistics", judges())?;
+        let n_judges = rest.n_rows();
+        if n_judges == 0 || n_judges == all.n_rows() {
+            let expected = 2 * validation.n_parts() as u64;
+            return Err(Error::TooFewRows { context: "validation".to_owned(), got: all.n_rows(), expected });
+        }
+        rest.subtract_from(all);
+        let models = fitting.driver.time("solve", || solve_all::<T>(rest, candidates))?;
+        folds.push(score(fitting, &models, judges())?);
+    }
+    choose_lambda_of(fitting.encoder, candidates, &folds)
+}
+
+/// The model of each λ; `None` where it is too small.
+fn solve_all<T: Scalar>(statistics: RidgeStatistics, candidates: &[f64]) -> Result<Vec<Option<LinearModel<T>>>> {
+    let mut system = statistics.into_system()?;
+    candidates
+        .iter()
+        .map(|&lambda| match system.solve(lambda) {
+            Ok(model) => Ok(Some(model)),
+            Err(Error::NotPositiveDefinite { .. } | Error::Model(_)) => Ok(None),
+            Err(error) => Err(error),
+        })
+        .collect()
+}
+
+/// Scores the selected rows by all models in one product.
+fn score<T: Scalar>(
+    fitting: &Fitting<'_, T>,
+    models: &[Option<LinearModel<T>>],
+    selection: Selection,
+) -> Result<Vec<Option<Score>>> {
+    let n_outputs = fitting.encoder.n_outputs();
+    let weights: Vec<_> = models.iter().flatten().map(LinearModel::weights).collect();
+    if weights.is_empty() {
+        return Ok(vec![None; models.len()]);
+    }
+    let weights = concatenate(Axis(1), &weights).expect("as many features").as_standard_layout().into_owned();
+    let mut scores: Vec<Score> = vec![Score::default(); models.iter().flatten().count()];
+    fitting.for_each("validate", selection, |features, targets| {
+        let truth = learning_targets::<T>(fitting.encoder, targets);
+        let mut all = Array2::zeros((features.nrows(), weights.ncols()));
+        matmul_into(features, weights.view(), all.view_mut(), Update::Set);
+        for (at, (score, model)) in scores.iter_mut().zip(models.iter().flatten()).enumerate() {
+            let mut outputs = all.slice_mut(s![.., at * n_outputs..(at + 1) * n_outputs]);
+            for mut row in outputs.outer_iter_mut() {
+                row.iter_mut().zip(model.intercept()).for_each(|(x, &b)| *x = *x + b);
+            }
+            score.add(outputs.view(), truth.view(), targets);
+        }
+        Ok(())
+    })?;
+    let mut scores = scores.into_iter();
+    Ok(models.iter().map(|model| model.as_ref().and_then(|_| scores.next())).collect())
+}
+
+impl Score {
+    fn add<T: Scalar>(&mut self, outputs: ArrayView2<'_, T>, truth: ArrayView2<'_, T>, targets: &PanelTargets) {
+        self.n_rows += outputs.nrows() as u64;
+        self.squared_error += outputs.iter().zip(truth).map(|(&x, &y)| (x.to_f64() - y.to_f64()).powi(2)).sum::<f64>();
+        if let PanelTargets::Classes(classes) = targets {
+            let wrong = outputs.outer_iter().zip(classes).filter(|(row, class)| class_of(*row) != **class);
+            self.n_wrong += wrong.count() as u64;
+        }
+    }
+}
+
+fn choose_lambda_of(encoder: &TargetEncoder, lambdas: &[f64], folds: &[Vec<Option<Score>>]) -> Result<LambdaChoice> {
+    let is_classes = matches!(encoder, TargetEncoder::Classes { .. });
+    let n_outputs = encoder.n_outputs() as f64;
+    let candidates: Vec<Candidate> = lambdas
+        .iter()
+        .enumerate()
+        .map(|(at, &lambda)| {
+            let sum = folds.iter().map(|fold| fold[at]).try_fold(Score::default(), |sum, score| {
+                let score = score?;
+                Some(Score {
+                    n_rows: sum.n_rows + score.n_rows,
+                    n_wrong: sum.n_wrong + score.n_wrong,
+                    squared_error: sum.squared_error + score.squared_error,
+                })
+            });
+            let rate = |x: f64| sum.map(|sum| x / sum.n_rows as f64);
+            Candidate {
+                lambda,
+                error_rate: sum.filter(|_| is_classes).and_then(|sum| rate(sum.n_wrong as f64)),
+                squared_error: sum.and_then(|sum| rate(sum.squared_error / n_outputs)),
+            }
+        })
+        .collect();
+    let best = choose_lambda(&candidates)?;
+    let folds = folds.iter().map(|fold| {
+        let score = fold[best].unwrap_or_default();
+        let n = score.n_rows as f64;
+        FoldScores {
+            n_rows: score.n_rows,
+            accuracy: is_classes.then(|| 1.0 - score.n_wrong as f64 / n),
+            rmse: (score.squared_error / (n * n_outputs)).sqrt(),
+        }
+    });
+    Ok(LambdaChoice { lambda: candidates[best].lambda, folds: folds.collect(), candidates })
+}
+
+/// The position of the best candidate.
+///
+/// # Errors
+/// [`Error::NotPositiveDefinite`] when no λ could be solved.
+fn choose_lambda(candidates: &[Candidate]) -> Result<usize> {
+    let key = |c: &Candidate| (c.error_rate.unwrap_or(0.0), c.squared_error.unwrap_or(f64::INFINITY));
+    candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.squared_error.is_some_and(f64::is_finite))
+        .min_by(|(_, a), (_, b)| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal))
+        .map(|(at, _)| at)
+        .ok_or_else(|| Error::NotPositiveDefinite { context: "every candidate lambda".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(lambda: f64, error_rate: Option<f64>, squared_error: Option<f64>) -> Candidate {
+        Candidate { lambda, error_rate, squared_error }
+    }
+
+    #[test]
+    fn fewest_errors_then_least_squares() {
+        let candidates = [
+            candidate(1.0, Some(0.2), Some(0.1)),
+            candidate(0.1, Some(0.1), Some(0.3)),
+            candidate(0.01, Some(0.1), Some(0.2)),
+            candidate(0.001, None, None),
+        ];
+        assert_eq!(choose_lambda(&candidates).unwrap(), 2);
+        let real = [candidate(1.0, None, Some(0.5)), candidate(0.1, None, Some(0.4)), candidate(0.01, None, None)];
+        assert_eq!(choose_lambda(&real).unwrap(), 1);
+        assert!(choose_lambda(&real[2..]).is_err());
+    }
+}
