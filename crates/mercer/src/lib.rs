@@ -16,7 +16,16 @@
 pub mod dataset;
 mod driver;
 mod error;
+pub mod feature_maps;
+pub mod kernels;
+pub mod learners;
+pub mod metrics;
+pub mod model;
+pub mod pipeline;
+pub mod preprocess;
+pub mod projections;
 pub mod random;
+pub mod selection;
 
 pub use driver::{Driver, Progress, Silent};
 pub use error::{Error, Result};

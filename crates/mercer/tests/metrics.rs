@@ -26,10 +26,10 @@ struct Classification {
     f1: Vec<f64>,
     support: Vec<u64>,
     accuracy: f64,
-    macro_precision: f64,
-    macro_recall: f64,
-    macro_f1: f64,
-    micro_f1: f64,
+    precision_macro: f64,
+    recall_macro: f64,
+    f1_macro: f64,
+    f1_micro: f64,
 }
 
 #[derive(Deserialize)]
@@ -75,10 +75,10 @@ fn classification_as_scikit_learn() {
         assert_eq!(scores.support, case.support[class]);
     }
     assert_close(report.accuracy, case.accuracy, "accuracy");
-    assert_close(report.macro_precision, case.macro_precision, "macro precision");
-    assert_close(report.macro_recall, case.macro_recall, "macro recall");
-    assert_close(report.macro_f1, case.macro_f1, "macro F1");
-    assert_close(report.micro_f1, case.micro_f1, "micro F1");
+    assert_close(report.precision_macro, case.precision_macro, "macro precision");
+    assert_close(report.recall_macro, case.recall_macro, "macro recall");
+    assert_close(report.f1_macro, case.f1_macro, "macro F1");
+    assert_close(report.f1_micro, case.f1_micro, "micro F1");
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl<T: Scalar> FourierMap<T> {
             return Err(Error::parameter("gamma", gamma, "finite and above 0"));
         }
         if n_inputs == 0 || n_inputs.checked_mul(n_components).is_none_or(|n| n > MAX_ENTRIES) {
-            return Err(Error::parameter("n_inputs", n_inputs, "1 or more, at most 2^34 / n_components"));
+            return Err(Error::parameter("n_inputs", n_inputs, "1 or more, at most 2^31 / n_components"));
         }
         let projection = DenseProjection::gaussian(seed, n_inputs, n_components / 2, (2.0 * gamma).sqrt());
         Ok(Self::over(projection))
@@ -79,7 +79,7 @@ impl<T: Scalar> FourierMap<T> {
 }
 
 /// A matrix beyond this many entries does not fit an ordinary computer.
-const MAX_ENTRIES: usize = 1 << 34;
+const MAX_ENTRIES: usize = 1 << 31;
 
 impl<T: Scalar, P: Projection<T>> FourierMap<T, P> {
     /// The map over any projection whose columns follow the kernel's spectral law.

@@ -49,13 +49,13 @@ pub struct ClassificationReport {
     /// 1 − accuracy.
     pub error_rate: f64,
     /// Mean precision of the classes that occur.
-    pub macro_precision: f64,
+    pub precision_macro: f64,
     /// Mean recall of the classes that occur.
-    pub macro_recall: f64,
+    pub recall_macro: f64,
     /// Mean F1 of the classes that occur.
-    pub macro_f1: f64,
+    pub f1_macro: f64,
     /// F1 of all rows counted together: equal to the accuracy where, as here, every row has one class.
-    pub micro_f1: f64,
+    pub f1_micro: f64,
     /// One entry for each class.
     pub classes: Vec<ClassScores>,
     /// The counts: `confusion[true][predicted]`.
@@ -163,10 +163,10 @@ impl ConfusionMatrix {
             n_rows: self.n_rows(),
             accuracy,
             error_rate: 1.0 - accuracy,
-            macro_precision: mean(|class| class.precision),
-            macro_recall: mean(|class| class.recall),
-            macro_f1: mean(|class| class.f1),
-            micro_f1: accuracy,
+            precision_macro: mean(|class| class.precision),
+            recall_macro: mean(|class| class.recall),
+            f1_macro: mean(|class| class.f1),
+            f1_micro: accuracy,
             confusion: self.counts.chunks(self.n_classes).map(<[u64]>::to_vec).collect(),
             classes,
         })
@@ -207,7 +207,7 @@ mod tests {
         let mut counts = ConfusionMatrix::new(4).unwrap();
         counts.add(&[0, 0, 0, 1, 2], &[0, 0, 1, 1, 0]).unwrap();
         let report = counts.report().unwrap();
-        assert_eq!((report.n_rows, report.accuracy, report.micro_f1), (5, 0.6, 0.6));
+        assert_eq!((report.n_rows, report.accuracy, report.f1_micro), (5, 0.6, 0.6));
         assert_eq!(report.error_rate, 1.0 - 0.6);
         assert_eq!(report.confusion, [[2, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0; 4]]);
         let two_thirds = 2.0 / 3.0;
@@ -217,7 +217,7 @@ mod tests {
             [scores(two_thirds, two_thirds, two_thirds, 3), scores(0.5, 1.0, two_thirds, 1), scores(0.0, 0.0, 0.0, 1)];
         assert_eq!(report.classes[..3], expected);
         assert_eq!(report.classes[3], none);
-        assert_eq!(report.macro_f1, 4.0 / 9.0, "over the three classes that occur");
+        assert_eq!(report.f1_macro, 4.0 / 9.0, "over the three classes that occur");
     }
 
     #[test]

@@ -45,13 +45,6 @@ impl Validation {
             Self::CrossValidation { k } => k,
         }
     }
-
-    fn purpose(self) -> Purpose {
-        match self {
-            Self::HoldOut => Purpose::Split,
-            Self::CrossValidation { .. } => Purpose::Fold,
-        }
-    }
 }
 
 /// What was found for each λ.
@@ -140,7 +133,7 @@ pub(crate) fn validate<T: Scalar>(
 ) -> Result<LambdaChoice> {
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
-        let folds_of = || Folds::new(fitting.seed, validation.purpose(), validation.n_parts());
+        let folds_of = || Folds::new(fitting.seed, Purpose::Fold, validation.n_parts());
         let judges = || Selection::Fold { folds: folds_of(), fold };
         let mut rest = fitting.statistics("statistics", judges())?;
         let n_judges = rest.n_rows();
