@@ -1,5 +1,7 @@
 //! Sparse products have the bits of the dense ones; malformed arrays are refused, each for its reason.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use mercer_simd::ops::philox::philox_into;
 use mercer_simd::{CsrError, CsrMatrix, CsrView, InstructionSet, Scalar, Update, csr_matmul_into, matmul_into};
 use ndarray::{Array2, ArrayView2, s};

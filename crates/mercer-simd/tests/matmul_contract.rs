@@ -1,6 +1,8 @@
 //! `matmul_into` computes what its contract says, to the bit: for any shape, batch split, thread count and storage,
 //! and for both x86 instruction sets of the `gemm` crate.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use mercer_simd::ops::philox::philox_into;
 use mercer_simd::{InstructionSet, K_PANEL, Scalar, Update, matmul_into};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};

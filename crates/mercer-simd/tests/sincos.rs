@@ -1,5 +1,7 @@
 //! `cos_sin_into` keeps the error it states over every finite angle, and its bits on every instruction set.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use mercer_simd::ops::philox::philox_into;
 use mercer_simd::ops::sincos::cos_sin_into;
 use mercer_simd::{InstructionSet, Scalar};

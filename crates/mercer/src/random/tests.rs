@@ -116,7 +116,10 @@ fn matrices_are_made_of_lanes() {
         let single = columns::<f32>(law, 9, Purpose::Projection, 1500, 0..40);
         assert_eq!(single, matrix.mapv(|x| x as f32), "f32 is f64 rounded");
     }
-    assert_eq!(normal_columns::<f64>(9, Purpose::Phase, 3, 2..4), columns(Law::Normal, 9, Purpose::Phase, 3, 2..4));
+    assert_eq!(
+        normal_columns::<f64>(9, Purpose::Phase, 3, 2..4),
+        columns::<f64>(Law::Normal, 9, Purpose::Phase, 3, 2..4)
+    );
     assert_eq!(normal_columns::<f32>(9, Purpose::Phase, 0, 0..4).dim(), (0, 4));
     assert_eq!(normal_columns::<f32>(9, Purpose::Phase, 4, 3..3).dim(), (4, 0));
 }
