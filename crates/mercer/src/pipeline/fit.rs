@@ -26,8 +26,6 @@ pub struct FitReport {
     pub lambda: Option<LambdaChoice>,
     /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows
     pub approximation: Option<ApproximationReport>,
-    /// rows of that sample
-    pub approximation_rows: usize,
 }
 
 /// Rows on which the map is compared with its kernel.
@@ -75,7 +73,6 @@ impl<T: Scalar> Pipeline<T> {
             n_constant_inputs: preprocess.n_constant(),
             lambda: choice,
             approximation: compared,
-            approximation_rows: sampled.view().n_rows(),
         };
         let resolved = ResolvedSpec {
             preprocess: preprocess.kind(),
