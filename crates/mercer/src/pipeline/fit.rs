@@ -63,10 +63,10 @@ impl<T: Scalar> Pipeline<T> {
             map: map_ref,
             seed: spec.seed,
         };
-        let statistics = fitting.statistics("statistics", Selection::All)?;
-        let choice = choose(&fitting, &statistics, lambda, spec.cv)?;
+        let gathered = fitting.gather(Selection::All)?;
+        let choice = choose(&fitting, &gathered, lambda, spec.cv)?;
         let lambda = choice.as_ref().map_or(given_or_default(lambda), |choice| choice.lambda);
-        let model = driver.time("solve", || statistics.into_system()?.into_solution(lambda))?;
+        let model = driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
 
         let report = FitReport {
             n_rows: dataset.n_rows(),
@@ -96,7 +96,7 @@ fn given_or_default(lambda: Lambda) -> f64 {
 /// Tries the candidates where there is a choice to make or a cross-validation to report.
 fn choose<T: Scalar>(
     fitting: &lambda::Fitting<'_, T>,
-    statistics: &crate::learners::RidgeStatistics,
+    gathered: &lambda::Gathered,
     lambda: Lambda,
     cv: Option<usize>,
 ) -> Result<Option<LambdaChoice>> {
@@ -114,7 +114,7 @@ fn choose<T: Scalar>(
         (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
         (None, Lambda::Auto) => Validation::HoldOut,
     };
-    lambda::validate(fitting, statistics, candidates, validation).map(Some)
+    lambda::validate(fitting, gathered, candidates, validation).map(Some)
 }
 
 fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {
