@@ -138,8 +138,8 @@ pub(crate) fn validate<T: Scalar>(
         let mut rest = fitting.statistics("statistics", judges())?;
         let n_judges = rest.n_rows();
         if n_judges == 0 || n_judges == all.n_rows() {
-            let expected = 2 * validation.n_parts() as u64;
-            return Err(Error::TooFewRows { context: "validation".to_owned(), got: all.n_rows(), expected });
+            let context = format!("part {} of {}, or the rest of the data,", fold + 1, validation.n_parts());
+            return Err(Error::TooFewRows { context, got: 0, expected: 1 });
         }
         rest.subtract_from(all);
         let models = fitting.driver.time("solve", || solve_all::<T>(rest, candidates))?;

@@ -69,7 +69,7 @@ impl Factory for Broken {
         let gamma = if self.fault == Fault::Gamma { self.gamma * 2.0_f64.sqrt() } else { self.gamma };
         let n_drawn = match self.fault {
             // Pairs of cosine and sine cannot be halved below one.
-            Fault::EqualPairs if n_components % 4 == 0 => n_components / 2,
+            Fault::EqualPairs if n_components.is_multiple_of(4) => n_components / 2,
             Fault::Repeats64 => n_components.min(64),
             _ => n_components,
         };

@@ -80,11 +80,11 @@ pub(crate) trait Factory: Sync {
 pub(crate) struct Theory {
     /// Var⟨φ(x), φ(y)⟩ for k(x, y) and the number of components.
     pub(crate) variance: fn(f64, usize) -> f64,
-    /// A bound of │φ₃₂(x)ⱼ − φ₆₄(x)ⱼ│·√n_components.
+    /// A bound of √D times the difference of a feature in f32 and in f64, of D components.
     pub(crate) rounding: fn(Kernel, ArrayView1<'_, f64>) -> f64,
 }
 
-/// Cosines and sines of m = n_components/2 normal projections.
+/// Cosines and sines of m = D/2 normal projections.
 pub(crate) const SPECTRAL: Theory = Theory {
     variance: |k, n_components| (1.0 - k * k).powi(2) / n_components as f64,
     rounding: |kernel, x| {
