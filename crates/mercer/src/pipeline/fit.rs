@@ -114,7 +114,11 @@ fn choose<T: Scalar>(
         (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
         (None, Lambda::Auto) => Validation::HoldOut,
     };
-    lambda::validate(fitting, gathered, candidates, validation).map(Some)
+    match lambda::validate(fitting, gathered, candidates, validation) {
+        // Rows are dealt by class: small classes may leave the part held out empty.
+        Err(Error::TooFewRows { .. }) if validation == Validation::HoldOut => Ok(None),
+        choice => choice.map(Some),
+    }
 }
 
 fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {

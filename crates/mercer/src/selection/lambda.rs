@@ -179,8 +179,8 @@ pub(crate) fn validate<T: Scalar>(
         let folds_of = || Folds::new(fitting.seed, Purpose::Fold, validation.n_parts());
         let rest = fitting.gather_without(all, folds_of(), fold)?;
         if rest.n_rows() == 0 || rest.n_rows() == all.n_rows() {
-            let expected = 2 * validation.n_parts() as u64;
-            return Err(Error::TooFewRows { context: "validation".to_owned(), got: all.n_rows(), expected });
+            let context = format!("part {} of {}, or the rest of the data,", fold + 1, validation.n_parts());
+            return Err(Error::TooFewRows { context, got: 0, expected: 1 });
         }
         let models = fitting.driver.time("solve", || solve_all::<T>(rest, candidates))?;
         folds.push(score(fitting, &models, Selection::Fold { folds: folds_of(), fold })?);
