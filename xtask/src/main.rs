@@ -1,2 +1,52 @@
-//! x
-fn main() {}
+//! The developer's commands: `cargo xtask help` lists them.
+
+mod project;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+The developer's commands of mercer.
+
+  cargo xtask test   format, lints, all tests (unit, contract, command line, doc) and documentation;
+                     stops at the first failure
+  cargo xtask help   this text
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments.as_slice() {
+        [] | ["help" | "--help" | "-h", ..] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        ["test"] => test::run_all(),
+        _ => Err(Failure::usage(format!("cannot run `cargo xtask {}`; try `cargo xtask help`", arguments.join(" ")))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {}", failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// Why a command ended early, and the exit code to hand on.
+struct Failure {
+    message: String,
+    code: u8,
+}
+
+impl Failure {
+    /// Something went wrong.
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 1 }
+    }
+
+    /// The command was called wrongly.
+    fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 2 }
+    }
+}
