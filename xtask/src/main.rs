@@ -1,5 +1,7 @@
 //! The developer's commands: `cargo xtask help` lists them.
 
+mod bench;
+mod host;
 mod project;
 mod test;
 
@@ -8,9 +10,18 @@ use std::process::ExitCode;
 const HELP: &str = "\
 The developer's commands of mercer.
 
-  cargo xtask test   format, lints, all tests (unit, contract, command line, doc) and documentation;
-                     stops at the first failure
-  cargo xtask help   this text
+  cargo xtask test
+      Format, lints, all tests (unit, contract, command line, doc) and documentation;
+      stops at the first failure.
+
+  cargo xtask bench [--rounds N] [NAME...]
+      Measures mercer and its competitors in turn, N times (3), on the named benches (all), prints
+      a table and writes it to bench-record/. The competitors need python3 and, the first time,
+      PyPI; what is missing is skipped and said. The bench `train` reads MNIST from the folder
+      MERCER_DATA, or from ../shared/data.
+
+  cargo xtask help
+      This text.
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +33,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["test"] => test::run_all(),
+        ["bench", rest @ ..] => bench::run_all(rest),
         _ => Err(Failure::usage(format!("cannot run `cargo xtask {}`; try `cargo xtask help`", arguments.join(" ")))),
     };
     match result {

@@ -1,14 +1,19 @@
 //! Where things are, and how programs are started.
 
 use std::env;
-use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 
 use crate::Failure;
 
 /// The folder of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+}
+
+/// The folder of everything built.
+pub(crate) fn target() -> PathBuf {
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// The cargo that started us, working in the workspace.
@@ -22,6 +27,15 @@ pub(crate) fn cargo() -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command.status().map_err(|error| not_started(command, &error))?;
     if status.success() { Ok(()) } else { Err(failed(command, status)) }
+}
+
+/// Runs a command and returns what it printed; its errors are shown as they come.
+pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| not_started(command, &error))?;
+    if !output.status.success() {
+        return Err(failed(command, output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
 /// Whether a command can be started and succeeds; its output is dropped.
