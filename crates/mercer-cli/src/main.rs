@@ -1,2 +1,34 @@
-//! x
-fn main() {}
+//! The command line of mercer: train, predict, evaluate, inspect.
+//!
+//! Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 failed, 2 bad input or
+//! flags, 130 interrupted.
+
+mod args;
+mod data;
+mod evaluate;
+mod failure;
+mod inspect;
+mod memory;
+mod predict;
+mod progress;
+mod text;
+mod train;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Train(args) => train::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

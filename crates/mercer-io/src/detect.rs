@@ -34,17 +34,17 @@ fn detect_text(path: &str, head: &[u8]) -> Result<Format> {
     Ok(told.unwrap_or(if libsvm { Format::Libsvm } else { Format::Csv }))
 }
 
-/// What one line tells: an `index:` after the label is LIBSVM, a separator is CSV, a lone value tells nothing.
+/// What one line tells, a comment aside: an `index:` after the label is LIBSVM, a separator is CSV, a lone value tells
+/// nothing.
 fn detect_line(line: &[u8]) -> Option<Format> {
-    let mut tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
-    let label = tokens.next()?;
-    let entry = tokens.next().unwrap_or_default();
-    let rest_is_spaced = !line[line.len() - line.trim_ascii_start().len() + label.len()..].contains(&b',');
-    if is_label(label) && is_entry(entry) && rest_is_spaced {
+    let line = memchr(b'#', line).map_or(line, |at| &line[..at]).trim_ascii();
+    let label = line.split(u8::is_ascii_whitespace).next()?;
+    let entries = line[label.len()..].trim_ascii_start();
+    let entry = entries.split(u8::is_ascii_whitespace).next()?;
+    if is_label(label) && is_entry(entry) && !entries.contains(&b',') {
         return Some(Format::Libsvm);
     }
-    let separated = line.iter().any(|byte| matches!(byte, b',' | b';')) || memchr(b'\t', line.trim_ascii()).is_some();
-    (separated && label[0] != b'#').then_some(Format::Csv)
+    line.iter().any(|byte| matches!(byte, b',' | b';' | b'\t')).then_some(Format::Csv)
 }
 
 /// A label, or the comma-separated labels of a multi-label file, which must not pass for CSV.

@@ -163,6 +163,18 @@ pub enum Error {
     /// Rows and labels do not pair up.
     #[error("{rows_file} has {n_rows} rows but {labels_file} has {n_labels} labels; each row needs one label{}", header_hint(*.n_rows, *.n_labels))]
     Lengths { rows_file: String, n_rows: u64, labels_file: String, n_labels: u64 },
+
+    /// A file cannot be written.
+    #[error("cannot write {file}: {source}; check the folder and its permissions")]
+    Write { file: String, source: std::io::Error },
+
+    /// A model file cannot be used.
+    #[error("{file} is no usable model: {reason}; train it again or check the path")]
+    Model { file: String, reason: String },
+
+    /// Rows do not fit the model.
+    #[error("{file} {reason}; use data with the same columns")]
+    Data { file: String, reason: String },
 }
 
 impl From<Error> for mercer::Error {

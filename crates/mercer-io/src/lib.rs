@@ -1,4 +1,4 @@
-//! Files of rows and targets as [`Source`]s: LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped.
+//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped), models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
 //! rows in blocks. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
@@ -24,21 +24,29 @@
 mod array;
 mod csv;
 mod detect;
+mod digits;
 mod error;
 mod idx;
 mod input;
 mod labels;
 mod libsvm;
 mod lines;
+mod model_file;
 mod npy;
 mod npz;
 mod open;
 mod options;
+mod output;
 mod place;
+mod predictions;
 mod value;
 
+pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
+pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
 pub use open::open;
 pub use options::{ColumnRef, Format, ReadOptions, TargetChoice};
+pub use output::{OutputFile, write_error};
 pub use place::Place;
+pub use predictions::PredictionWriter;

@@ -44,7 +44,7 @@ impl fmt::Display for Place {
             write!(f, ", column {column}")?;
         }
         match &self.name {
-            Some(name) => write!(f, " (\"{name}\")"),
+            Some(name) => write!(f, " ({name:?})"),
             None => Ok(()),
         }
     }

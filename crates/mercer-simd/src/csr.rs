@@ -191,12 +191,18 @@ impl<'a, T: Copy> CsrView<'a, T> {
 }
 
 /// Sparse rows that own their arrays, built row by row.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CsrMatrix<T> {
     n_columns: usize,
     indptr: Vec<i64>,
     indices: Vec<i32>,
     values: Vec<T>,
+}
+
+impl<T: Copy> Default for CsrMatrix<T> {
+    fn default() -> Self {
+        Self::new(0)
+    }
 }
 
 impl<T: Copy> CsrMatrix<T> {
@@ -227,12 +233,15 @@ impl<T: Copy> CsrMatrix<T> {
         self.indptr.push(self.values.len() as i64);
     }
 
-    /// Adds a copy of row `i` of `other`.
+    /// Adds a copy of row `i` of `other`, which ends the row being built.
+    ///
+    /// # Panics
+    /// When a column does not fit in 31 bits (only a view of 64-bit indices has one), or does not come after those of
+    /// the row being built.
     pub fn push_row_of(&mut self, other: CsrView<'_, T>, i: usize) {
-        self.n_columns = self.n_columns.max(other.n_columns);
+        self.widen(other.n_columns);
         for (column, value) in other.row(i) {
-            self.indices.push(column as i32);
-            self.values.push(value);
+            self.push(column, value).expect("columns that ascend and fit in 31 bits");
         }
         self.finish_row();
     }
@@ -301,7 +310,8 @@ impl<T: Copy> CsrMatrix<T> {
 }
 
 /// C = A·B for sparse A, on the calling thread: bit for bit what [`crate::matmul_into`] gives for the same A stored
-/// densely. B and C are stored row by row. Cost: nnz · n fused multiply-adds.
+/// densely, if B is finite (but for the sign of a zero that underflow left). B and C are stored row by row. Cost:
+/// nnz · n fused multiply-adds.
 ///
 /// # Panics
 /// When the shapes do not fit or B or C is not contiguous along rows: a fault of the calling code.

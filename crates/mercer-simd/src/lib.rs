@@ -14,8 +14,6 @@
 //! assert_eq!(product, array![[13.0, 16.0]]);
 //! ```
 
-#![allow(clippy::needless_pass_by_value, reason = "array views are passed as slices are")]
-
 mod csr;
 mod dispatch;
 mod matmul;

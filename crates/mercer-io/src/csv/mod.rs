@@ -1,6 +1,6 @@
 //! CSV: fields separated by commas, semicolons or tabs, with or without a header, quoted where they must be.
 //!
-//! Each line is first tried as numbers straight from the bytes ([`parse_plain`]); a line with quotes, or one on which
+//! Each line is first tried as numbers straight from the bytes (`parse_plain`); a line with quotes, or one on which
 //! that fails, is split with all the rules and either read or refused with the exact place. Cost: one pass over the
 //! bytes.
 

@@ -70,3 +70,44 @@ impl Records {
         &self.fields
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::input::{Input, Packing};
+
+    fn ours(text: &[u8]) -> Result<Vec<Vec<Vec<u8>>>> {
+        let input = Input::new("a.csv", Packing::None, Box::new(Cursor::new(text.to_vec())));
+        let mut records = Records::new(Lines::new(input)?, b',');
+        let mut found = Vec::new();
+        while records.advance()? {
+            found.push(records.split()?.iter().map(<[u8]>::to_vec).collect());
+        }
+        Ok(found)
+    }
+
+    fn theirs(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
+        let records = reader.byte_records().map(|record| record.unwrap().iter().map(<[u8]>::to_vec).collect());
+        records.collect()
+    }
+
+    /// Every text of up to 7 bytes over the bytes that matter, against the csv crate.
+    #[test]
+    fn records_split_as_the_csv_crate_splits_them() {
+        const ALPHABET: [u8; 4] = *b"a\",\n";
+        let mut compared = 0;
+        for len in 0..=7 {
+            for code in 0..1 << (2 * len) {
+                let text: Vec<u8> = (0..len).map(|at| ALPHABET[code >> (2 * at) & 3]).collect();
+                if let Ok(found) = ours(&text) {
+                    assert_eq!(found, theirs(&text), "{}", text.escape_ascii());
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 10_000, "unclosed quotes aside, {compared} texts");
+    }
+}

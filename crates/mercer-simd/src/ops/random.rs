@@ -23,7 +23,7 @@ pub fn uniform_into(isa: InstructionSet, key: u64, stream: (u32, u32), first: u6
     isa.run(Uniform { key, stream, first, out });
 }
 
-/// Natural logarithm of a positive normal number; relative error below 3e-16.
+/// Natural logarithm of a positive normal number; relative error below 3.5e-16 (measured: 3.23e-16).
 ///
 /// x = 2^k·m with m in [√½, √2): ln x = k·ln 2 + 2·atanh((m − 1)/(m + 1)).
 #[inline(always)]

@@ -26,8 +26,6 @@ pub struct FitReport {
     pub lambda: Option<LambdaChoice>,
     /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows
     pub approximation: Option<ApproximationReport>,
-    /// rows of that sample
-    pub approximation_rows: usize,
 }
 
 /// Rows on which the map is compared with its kernel.
@@ -65,17 +63,16 @@ impl<T: Scalar> Pipeline<T> {
             map: map_ref,
             seed: spec.seed,
         };
-        let statistics = fitting.statistics("statistics", Selection::All)?;
-        let choice = choose(&fitting, &statistics, lambda, spec.cv)?;
+        let gathered = fitting.gather(Selection::All)?;
+        let choice = choose(&fitting, &gathered, lambda, spec.cv)?;
         let lambda = choice.as_ref().map_or(given_or_default(lambda), |choice| choice.lambda);
-        let model = driver.time("solve", || statistics.into_system()?.into_solution(lambda))?;
+        let model = driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
 
         let report = FitReport {
             n_rows: dataset.n_rows(),
             n_constant_inputs: preprocess.n_constant(),
             lambda: choice,
             approximation: compared,
-            approximation_rows: sampled.view().n_rows(),
         };
         let resolved = ResolvedSpec {
             preprocess: preprocess.kind(),
@@ -99,7 +96,7 @@ fn given_or_default(lambda: Lambda) -> f64 {
 /// Tries the candidates where there is a choice to make or a cross-validation to report.
 fn choose<T: Scalar>(
     fitting: &lambda::Fitting<'_, T>,
-    statistics: &crate::learners::RidgeStatistics,
+    gathered: &lambda::Gathered,
     lambda: Lambda,
     cv: Option<usize>,
 ) -> Result<Option<LambdaChoice>> {
@@ -117,7 +114,7 @@ fn choose<T: Scalar>(
         (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
         (None, Lambda::Auto) => Validation::HoldOut,
     };
-    lambda::validate(fitting, statistics, candidates, validation).map(Some)
+    lambda::validate(fitting, gathered, candidates, validation).map(Some)
 }
 
 fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {

@@ -1,0 +1,68 @@
+//! `mercer inspect`: what a saved model is.
+
+use std::io::Write;
+
+use mercer::model::Header;
+use mercer::pipeline::{Outputs, ResolvedLearner};
+use serde_json::json;
+
+use crate::args::InspectArgs;
+use crate::failure::Failure;
+use crate::text::{count, number};
+
+pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
+    let (header, tensors) = mercer_io::read_model_header(&args.model)?;
+    let bytes = std::fs::metadata(&args.model).map_or(0, |metadata| metadata.len());
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let tensors: serde_json::Map<_, _> = tensors.into_iter().map(|(name, shape)| (name, json!(shape))).collect();
+        let report = json!({ "command": "inspect", "model_bytes": bytes, "header": header, "tensors": tensors });
+        writeln!(out, "{report:#}")?;
+        return Ok(());
+    }
+    writeln!(out, "{}", args.model.display())?;
+    describe(&mut out, &header)?;
+    for (name, shape) in tensors {
+        let shape: Vec<_> = shape.iter().map(|&n| count(n as u64)).collect();
+        writeln!(out, "tensor      {name}  {}", shape.join(" × "))?;
+    }
+    writeln!(
+        out,
+        "size        {} bytes, format {}, mercer {}",
+        count(bytes),
+        header.format_version,
+        header.mercer_version
+    )?;
+    Ok(())
+}
+
+fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
+    let spec = &header.spec;
+    writeln!(out, "inputs      {} ({})", count(spec.map.n_inputs() as u64), spec.dtype)?;
+    if !header.input_names.is_empty() {
+        writeln!(out, "            {}", shortened(&header.input_names))?;
+    }
+    match &header.outputs {
+        Outputs::Classification { classes } => {
+            let labels: Vec<_> = classes.iter().map(ToString::to_string).collect();
+            writeln!(out, "predicts    one of {} classes: {}", labels.len(), shortened(&labels))?;
+        }
+        Outputs::Regression { n_targets } => writeln!(out, "predicts    {n_targets} real value(s)")?,
+    }
+    if !header.target_names.is_empty() {
+        writeln!(out, "target      {}", shortened(&header.target_names))?;
+    }
+    writeln!(out, "preprocess  {}", spec.preprocess.name())?;
+    let kernel = serde_json::to_string(&spec.map.kernel()).unwrap_or_default();
+    writeln!(out, "map         {}, {} features of {kernel}", spec.map.name(), count(spec.map.n_components() as u64))?;
+    let ResolvedLearner::Ridge { lambda } = spec.learner;
+    writeln!(out, "learner     ridge, lambda {}", number(lambda))?;
+    writeln!(out, "seed        {}", spec.seed)?;
+    Ok(())
+}
+
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown}, … {} more", names.len() - SHOWN) } else { shown }
+}

@@ -1,0 +1,64 @@
+//! Progress on a terminal, and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mercer::Progress;
+
+/// Set by Ctrl-C; the work ends at its next panel of rows, and files half written vanish.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// A bar with rate and remaining time on a terminal; silent in a pipe.
+pub(crate) struct Bar {
+    visible: bool,
+    current: Mutex<Option<ProgressBar>>,
+}
+
+impl Bar {
+    /// Starts to listen for Ctrl-C. A second Ctrl-C ends the process at once.
+    pub(crate) fn new(quiet: bool) -> Self {
+        // Fails only where a handler is installed already, which is this one.
+        let _ = ctrlc::set_handler(|| {
+            if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+        Self { visible: !quiet && std::io::stderr().is_terminal(), current: Mutex::new(None) }
+    }
+
+    fn current(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
+        self.current.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Progress for Bar {
+    fn start(&self, stage: &str, n_rows: u64) {
+        if !self.visible {
+            return;
+        }
+        let style =
+            ProgressStyle::with_template("{msg:12} {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(n_rows), ProgressDrawTarget::stderr()).with_style(style);
+        bar.set_message(stage.to_owned());
+        *self.current() = Some(bar);
+    }
+
+    fn advance(&self, n_rows: u64) {
+        if let Some(bar) = &*self.current() {
+            bar.inc(n_rows);
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = self.current().take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        INTERRUPTED.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,120 @@
+//! Numbers and tables as a person reads them.
+
+use std::fmt::Write;
+
+use mercer::dataset::ClassLabel;
+use mercer::metrics::ClassificationReport;
+use mercer::pipeline::Evaluation;
+
+/// 1234567 as 1,234,567.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A parameter with about four digits.
+pub(crate) fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e5).contains(&x.abs()) {
+        let digits = (3.0 - x.abs().max(1e-9).log10().floor()).clamp(0.0, 8.0) as usize;
+        let text = format!("{x:.digits$}");
+        let trimmed = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        return trimmed.to_owned();
+    }
+    format!("{x:.3e}").replace(".000e", "e")
+}
+
+/// A number of bytes in its unit.
+pub(crate) fn bytes(n: u64) -> String {
+    let units = ["bytes", "KB", "MB", "GB", "TB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n} bytes") } else { format!("{value:.1} {}", units[unit]) }
+}
+
+/// 0.98765 as 98.77 %.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+/// The scores of an evaluation, on one line.
+pub(crate) fn scores(evaluation: &Evaluation) -> String {
+    match evaluation {
+        Evaluation::Classification(report) => {
+            let wrong = (report.error_rate * report.n_rows as f64).round() as u64;
+            let (rows, f1) = (count(report.n_rows), report.f1_macro);
+            format!("accuracy {}   macro F1 {f1:.4}   {} of {rows} rows wrong", percent(report.accuracy), count(wrong))
+        }
+        Evaluation::Regression(report) => {
+            let rows = count(report.n_rows);
+            format!("RMSE {}   R² {:.4}   MAE {}   {rows} rows", number(report.rmse), report.r2, number(report.mae))
+        }
+    }
+}
+
+/// The tables behind the scores: by class, and who was taken for whom.
+pub(crate) fn tables(evaluation: &Evaluation, classes: &[ClassLabel]) -> String {
+    const MOST_CLASSES: usize = 30;
+    match evaluation {
+        Evaluation::Classification(report) if report.classes.len() <= MOST_CLASSES => {
+            confusion_table(report, classes) + &class_table(report, classes)
+        }
+        _ => String::new(),
+    }
+}
+
+fn confusion_table(report: &ClassificationReport, classes: &[ClassLabel]) -> String {
+    let labels: Vec<String> = classes.iter().map(ToString::to_string).collect();
+    let widest = report.confusion.iter().flatten().map(|n| n.to_string().len()).max().unwrap_or(1);
+    let column = labels.iter().map(|label| label.chars().count().min(8)).max().unwrap_or(1).max(widest);
+    let row = labels.iter().map(|label| label.chars().count()).max().unwrap_or(1).max(5);
+    let mut text = format!("\nconfusion (rows: truth, columns: predicted)\n{:row$} ", "");
+    for label in &labels {
+        let label: String = label.chars().take(8).collect();
+        let _ = write!(text, " {label:>column$}");
+    }
+    for (label, counts) in labels.iter().zip(&report.confusion) {
+        let _ = write!(text, "\n{label:>row$} ");
+        for &n in counts {
+            let shown = if n == 0 { "·".to_owned() } else { n.to_string() };
+            let _ = write!(text, " {shown:>column$}");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn class_table(report: &ClassificationReport, classes: &[ClassLabel]) -> String {
+    let row = classes.iter().map(|label| label.to_string().chars().count()).max().unwrap_or(1).max(5);
+    let mut text = format!("\n{:>row$}  precision  recall      F1     rows\n", "class");
+    for (label, class) in classes.iter().zip(&report.classes) {
+        let label = label.to_string();
+        let (precision, recall, f1, rows) = (class.precision, class.recall, class.f1, count(class.support));
+        let _ = writeln!(text, "{label:>row$}  {precision:>9.4}  {recall:>6.4}  {f1:>6.4}  {rows:>7}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_by_hand() {
+        assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([number(0.0), number(0.0134412), number(1.0)], ["0", "0.01344", "1"]);
+        assert_eq!([number(1e-6), number(2.5e-7), number(12345.6), number(2e6)], ["1e-6", "2.500e-7", "12346", "2e6"]);
+        assert_eq!([bytes(12), bytes(1_500), bytes(2_300_000)], ["12 bytes", "1.5 KB", "2.3 MB"]);
+        assert_eq!(percent(0.98765), "98.77 %");
+    }
+}

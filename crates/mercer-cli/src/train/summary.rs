@@ -1,0 +1,155 @@
+//! The summary of a training that a person reads.
+
+use std::io::{self, Write};
+
+use mercer::dataset::{Layout, TargetEncoder, Task};
+use mercer::feature_maps::Gamma;
+use mercer::kernels::Kernel;
+use mercer::pipeline::{Outputs, ResolvedLearner};
+use mercer::preprocess::PreprocessSpec;
+
+use super::{Trained, cross_validation};
+use crate::args::TrainArgs;
+use crate::memory::peak_bytes;
+use crate::text::{bytes, count, number, percent, scores, tables};
+
+pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
+    writeln!(out, "data        {}", data(trained))?;
+    writeln!(out, "            {}", target(trained, args))?;
+    writeln!(out, "preprocess  {}", preprocess(trained, args))?;
+    for line in map(trained, args) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "learner     {}", learner(trained, args))?;
+    if let (Some(k), Some(choice)) = (args.model.cv, &trained.report.lambda) {
+        let scores = cross_validation(&choice.folds);
+        let (name, mean) = if scores["accuracy"].is_null() { ("rmse", "rmse") } else { ("accuracy", "accuracy") };
+        let deviation = scores[format!("{name}_deviation")].as_f64().unwrap_or(0.0);
+        let mean = scores[mean].as_f64().unwrap_or(0.0);
+        if name == "accuracy" {
+            writeln!(out, "{k}-fold cv   accuracy {} ± {}", percent(mean), percent(deviation))?;
+        } else {
+            writeln!(out, "{k}-fold cv   RMSE {} ± {}", number(mean), number(deviation))?;
+        }
+    }
+    if let Some(test) = &trained.test {
+        writeln!(out, "test        {}", scores(test))?;
+        write!(out, "{}", tables(test, trained.model.header().outputs.classes()))?;
+    }
+    writeln!(out)?;
+    writeln!(out, "time        {}", times(trained))?;
+    if let Some(peak) = peak_bytes() {
+        writeln!(out, "memory      {} at the peak", bytes(peak))?;
+    }
+    match &args.output {
+        Some(path) => writeln!(out, "model       {} ({})", path.display(), bytes(trained.model_bytes)),
+        None => writeln!(out, "model       {} (not saved: add -o model.mercer)", bytes(trained.model_bytes)),
+    }
+}
+
+fn data(trained: &Trained) -> String {
+    let (dataset, info) = (&trained.dataset, trained.dataset.info());
+    let (rows, inputs) = (count(dataset.n_rows()), count(dataset.n_inputs() as u64));
+    let kind = match info.layout {
+        Layout::Bytes => "bytes".to_owned(),
+        Layout::Dense => "dense".to_owned(),
+        Layout::Sparse => {
+            let share = dataset.n_stored() as f64 / (dataset.n_rows() as f64 * dataset.n_inputs() as f64);
+            format!("sparse, {} stored", percent(share))
+        }
+    };
+    let place = if dataset.is_in_memory() { "" } else { ", read again at every pass" };
+    format!("{} ({}): {rows} rows × {inputs} inputs, {kind}{place}", info.name, info.format)
+}
+
+fn target(trained: &Trained, args: &TrainArgs) -> String {
+    let names = trained.dataset.info().target_names.join(", ");
+    let of = if names.is_empty() { String::new() } else { format!(" of {names}") };
+    let why = if args.model.task.is_some() { "" } else { ", as the targets show" };
+    match &trained.model.header().outputs {
+        Outputs::Classification { classes } => {
+            let balance = balance(trained);
+            format!("classification{of}: {} classes{balance}{why}", classes.len())
+        }
+        Outputs::Regression { n_targets } => format!("regression{of}: {n_targets} real target(s){why}"),
+    }
+}
+
+/// The share of the rarest and the most frequent class.
+fn balance(trained: &Trained) -> String {
+    let encoder = trained.dataset.targets().and_then(|targets| targets.encoder(Some(Task::Classification)).ok());
+    let Some(TargetEncoder::Classes { counts, .. }) = encoder else { return String::new() };
+    let rows = trained.dataset.n_rows() as f64;
+    let share = |n: Option<&u64>| percent(n.map_or(0.0, |&n| n as f64 / rows));
+    format!(" ({} to {} of the rows each)", share(counts.iter().min()), share(counts.iter().max()))
+}
+
+fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
+    let spec = trained.model.header().spec.preprocess;
+    let what = match spec {
+        PreprocessSpec::Auto | PreprocessSpec::None => "the inputs as they are",
+        PreprocessSpec::Bytes => "bytes divided by 255",
+        PreprocessSpec::Standardize => "columns to zero mean and unit variance",
+        PreprocessSpec::MinMax => "columns into [0, 1]",
+        PreprocessSpec::MaxAbs => "columns divided by their largest absolute value, zeros kept",
+        PreprocessSpec::UnitNorm => "rows to length 1",
+    };
+    let why =
+        if args.model.preprocess == crate::args::Preprocess::Auto { " (the default for this layout)" } else { "" };
+    match trained.report.n_constant_inputs {
+        0 => format!("{what}{why}"),
+        n => format!("{what}{why}; {} constant columns ignored", count(n as u64)),
+    }
+}
+
+fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
+    let map = trained.model.header().spec.map;
+    let features = count(map.n_components() as u64);
+    let rule = match args.model.gamma {
+        Gamma::Scale => " (scale: 1 / (inputs × variance))",
+        Gamma::Median => " (median: 1 / (2 · median distance²))",
+        Gamma::Value(_) => "",
+    };
+    let kernel = match map.kernel() {
+        Kernel::Rbf { gamma } => format!("the RBF kernel, gamma {}{rule}", number(gamma)),
+        other => format!("{other:?}"),
+    };
+    let mut lines = vec![format!("map         {}: {features} features of {kernel}", map.name())];
+    if let Some(report) = &trained.report.approximation {
+        let (error, distortion) = (number(report.kernel.rmse), percent(report.distances.mean));
+        let rows = count(report.n_rows);
+        lines
+            .push(format!("            kernel error {error} rms, distances distorted by {distortion}, on {rows} rows"));
+    }
+    lines
+}
+
+fn learner(trained: &Trained, args: &TrainArgs) -> String {
+    let ResolvedLearner::Ridge { lambda } = trained.model.header().spec.learner;
+    let text = format!("ridge: lambda {}", number(lambda));
+    let Some(choice) = &trained.report.lambda else { return text };
+    let judges: u64 = choice.folds.iter().map(|fold| fold.n_rows).sum();
+    let best = choice.candidates.iter().find(|candidate| candidate.lambda == choice.lambda);
+    let score = best.map_or(String::new(), |best| match (best.error_rate, best.squared_error) {
+        (Some(error), _) => format!(", error {}", percent(error)),
+        (None, Some(squared)) => format!(", RMSE {}", number(squared.sqrt())),
+        (None, None) => String::new(),
+    });
+    match (args.model.cv, choice.candidates.len()) {
+        (_, 1) => text,
+        (Some(k), n) => format!("{text}, the best of {n} in {k}-fold cross-validation"),
+        (None, n) => format!("{text}, the best of {n} on {} rows held out{score}", count(judges)),
+    }
+}
+
+fn times(trained: &Trained) -> String {
+    let mut text: Vec<String> = trained
+        .seconds
+        .iter()
+        .filter(|(_, time)| *time >= 0.005)
+        .map(|(stage, time)| format!("{stage} {time:.2}"))
+        .collect();
+    text.push(format!("total {:.2} s", trained.total_seconds));
+    let threads = if trained.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", trained.threads) };
+    format!("{} ({threads})", text.join(" · "))
+}
