@@ -11,10 +11,10 @@ use crate::measure::{Case, THREADS, Timing, fastest, pool};
 
 pub(crate) const CONDITIONS: &str = "features of 10,000 x 784 float32 rows. mercer: FourierMap in panels of 512 rows; \
     scikit-learn: RBFSampler.transform, fitted on float32 so that all stays float32. \"array\" returns a fresh n x D \
-    array (numpy asks the system for huge pages, mercer does not); \"blocks\" lets each block go after use (mercer reuses one of 512 rows; scikit-learn gets the better of \
-    512 and 2,048 rows a call). mercer pairs cosine and sine, so D features need D/2 projections: half the product \
-    for the same D, with the smaller variance. product_share is the time of the bare 784 x D/2 product (whole, into \
-    memory already there) over the time of the map";
+    array (numpy asks the system for huge pages, mercer does not); \"blocks\" lets each block go after use (mercer \
+    reuses one of 512 rows; scikit-learn gets the better of 512 and 2,048 rows a call). mercer pairs cosine and sine, \
+    so D features need D/2 projections: half the product for the same D, with the smaller variance. product_share is \
+    the time of the bare 784 x D/2 product (whole, into memory already there) over the time of the map";
 
 const N_ROWS: usize = 10_000;
 const N_INPUTS: usize = 784;

@@ -73,8 +73,6 @@ fn train(binary: &Path, files: &[PathBuf; 4], threads: usize, further: &[&str]) 
     command.arg("train").arg(images).arg("--labels").arg(labels);
     command.arg("--test").arg(test_images).arg("--test-labels").arg(test_labels);
     command.args(["--threads", &threads.to_string(), "--json"]).args(further);
-    // A model file, should the command write one, does not belong among the sources.
-    command.current_dir(std::env::temp_dir());
     let start = Instant::now();
     let output = command.output().map_err(|error| format!("the command mercer cannot be started: {error}"))?;
     let seconds = start.elapsed().as_secs_f64();
