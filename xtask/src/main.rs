@@ -10,9 +10,9 @@ use std::process::ExitCode;
 const HELP: &str = "\
 The developer's commands of mercer.
 
-  cargo xtask test
+  cargo xtask test [--thorough]
       Format, lints, all tests (unit, contract, command line, doc) and documentation;
-      stops at the first failure.
+      stops at the first failure. --thorough includes the long tests, marked #[ignore].
 
   cargo xtask bench [--rounds N] [NAME...]
       Measures mercer and its competitors in turn, N times (3), on the named benches (all), prints
@@ -32,7 +32,8 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(())
         }
-        ["test"] => test::run_all(),
+        ["test"] => test::run_all(false),
+        ["test", "--thorough"] => test::run_all(true),
         ["bench", rest @ ..] => bench::run_all(rest),
         _ => Err(Failure::usage(format!("cannot run `cargo xtask {}`; try `cargo xtask help`", arguments.join(" ")))),
     };

@@ -18,13 +18,17 @@ const STEPS: [(&str, &[&str]); 4] = [
 /// Components of the toolchain that cargo itself does not bring.
 const COMPONENTS: [(&str, &str); 2] = [("fmt", "rustfmt"), ("clippy", "clippy")];
 
+/// What `--thorough` adds to the tests: those marked `#[ignore]` because they are long.
+const THOROUGH: [&str; 2] = ["--", "--include-ignored"];
+
 /// Runs the checks in order, up to the first that fails.
-pub(crate) fn run_all() -> Result<(), Failure> {
+pub(crate) fn run_all(thorough: bool) -> Result<(), Failure> {
     check_components()?;
     let start = Instant::now();
     let mut times = Vec::new();
     for (name, arguments) in STEPS {
-        times.push((name, timed_step(name, arguments)?));
+        let long: &[&str] = if thorough && name == "tests" { &THOROUGH } else { &[] };
+        times.push((name, timed_step(name, &[arguments, long].concat())?));
     }
     let times: Vec<String> = times.iter().map(|(name, time)| format!("{name} {}", seconds(*time))).collect();
     println!("\nall checks passed in {}: {}", seconds(start.elapsed()), times.join(", "));
