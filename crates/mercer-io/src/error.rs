@@ -112,6 +112,10 @@ pub enum Error {
     #[error("{file}: {wanted} fits {} columns ({}); choose the target column by its number", .columns.len(), .columns.join(", "))]
     AmbiguousColumn { file: String, wanted: String, columns: Vec<String> },
 
+    /// A column is chosen twice.
+    #[error("{file}: column {column} is chosen twice; a column is one input or one target")]
+    ColumnTwice { file: String, column: String },
+
     /// All columns are targets.
     #[error("{file} has {n_columns} column(s), all of them targets; nothing is left for the inputs")]
     NoInputs { file: String, n_columns: usize },

@@ -78,6 +78,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says whose targets they are, where targets are at fault.
+    pub(crate) fn of_targets_in(self, name: &str) -> Self {
+        match self {
+            Self::Targets(text) => Self::Targets(format!("{name}: {text}")),
+            other => other,
+        }
+    }
+
     /// A parameter outside its range.
     pub fn parameter(name: &'static str, got: impl ToString, expected: &'static str) -> Self {
         Self::Parameter { name, got: got.to_string(), expected }

@@ -205,11 +205,12 @@ impl<T: Scalar> Pipeline<T> {
         let encoder = with_targets.then_some(&self.encoder);
         let panels = Panels::new(dataset, self.map.n_inputs(), encoder, Selection::All)?;
         let parts = (&self.preprocess, &*self.map);
-        driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
+        let result = driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
             let mut scores = Array2::zeros((features.nrows(), self.model.n_outputs()));
             self.model.scores_into(features, scores.view_mut());
             each(scores.view(), targets)
-        })
+        });
+        result.map_err(|error| error.of_targets_in(&dataset.info().name))
     }
 
     /// Compares predictions with the targets of `dataset`.

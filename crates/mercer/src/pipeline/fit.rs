@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Outputs, Pipeline, PipelineSpec, ResolvedLearner, ResolvedSpec};
 use crate::dataset::{Dataset, PanelRows, Panels, Rows, Selection};
 use crate::driver::Driver;
-use crate::feature_maps::{FeatureMap, Gamma};
+use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES};
 use crate::learners::{Lambda, LearnerSpec};
 use crate::metrics::{ApproximationReport, approximation};
 use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
@@ -30,6 +30,8 @@ pub struct FitReport {
 
 /// Rows on which the map is compared with its kernel.
 const APPROXIMATION_SAMPLE: usize = 500;
+/// Wider rows are identifiers taken for inputs.
+const MAX_INPUTS: usize = 1 << 26;
 /// λ where the rows are too few to hold any out.
 const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
 /// Fewer rows than this are not divided.
@@ -45,7 +47,8 @@ impl<T: Scalar> Pipeline<T> {
         let targets = dataset.targets().ok_or_else(|| {
             Error::Targets(format!("{} has no targets; name a column or a file of labels", dataset.info().name))
         })?;
-        let encoder = targets.encoder(spec.task)?;
+        let encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
+        check_size(dataset, spec)?;
         let preprocess = fit_preprocess(dataset, spec.preprocess, driver)?;
         let gamma = resolve_gamma(dataset, &preprocess, spec, driver)?;
         let resolved_map = spec.map.resolve(gamma, dataset.n_inputs(), spec.seed);
@@ -86,6 +89,20 @@ impl<T: Scalar> Pipeline<T> {
     }
 }
 
+/// Refuses what memory cannot hold before it is asked for.
+fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
+    let n_components = spec.map.n_components();
+    if dataset.n_inputs() > MAX_INPUTS || dataset.n_inputs().saturating_mul(n_components) > MAX_ENTRIES {
+        let got = format!("{} in {}", dataset.n_inputs(), dataset.info().name);
+        let expected = "at most 2^31 / n_components: number the inputs without gaps, or use fewer components";
+        return Err(Error::parameter("n_inputs", got, expected));
+    }
+    // The sums and their factor are triangles of f64; the system knows whether it has the memory.
+    let fits = Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(n_components)).is_ok();
+    let expected = "less: memory cannot hold its square in float64";
+    if fits { Ok(()) } else { Err(Error::parameter("n_components", n_components, expected)) }
+}
+
 fn given_or_default(lambda: Lambda) -> f64 {
     match lambda {
         Lambda::Value(value) => value,
@@ -114,7 +131,7 @@ fn choose<T: Scalar>(
         (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
         (None, Lambda::Auto) => Validation::HoldOut,
     };
-    lambda::validate(fitting, statistics, candidates, validation).map(Some)
+    lambda::validate(fitting, statistics, candidates, validation)
 }
 
 fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {

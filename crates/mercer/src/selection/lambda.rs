@@ -124,13 +124,14 @@ struct Score {
     squared_error: f64,
 }
 
-/// Tries every candidate on every judging fold. `all` holds the sums of all rows.
+/// Tries every candidate on every judging fold. `all` holds the sums of all rows. Nothing is chosen where the classes
+/// are so small that no row would be held out.
 pub(crate) fn validate<T: Scalar>(
     fitting: &Fitting<'_, T>,
     all: &RidgeStatistics,
     candidates: &[f64],
     validation: Validation,
-) -> Result<LambdaChoice> {
+) -> Result<Option<LambdaChoice>> {
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
         let folds_of = || Folds::new(fitting.seed, Purpose::Fold, validation.n_parts());
@@ -138,27 +139,37 @@ pub(crate) fn validate<T: Scalar>(
         let mut rest = fitting.statistics("statistics", judges())?;
         let n_judges = rest.n_rows();
         if n_judges == 0 || n_judges == all.n_rows() {
-            let expected = 2 * validation.n_parts() as u64;
-            return Err(Error::TooFewRows { context: "validation".to_owned(), got: all.n_rows(), expected });
+            return match validation {
+                Validation::HoldOut => Ok(None),
+                Validation::CrossValidation { k } => {
+                    let got = format!("{k} for {} rows of {}", all.n_rows(), fitting.dataset.info().name);
+                    Err(Error::parameter("cv", got, "so small that every fold has rows; use fewer folds"))
+                }
+            };
         }
         rest.subtract_from(all);
-        let models = fitting.driver.time("solve", || solve_all::<T>(rest, candidates))?;
+        let models = fitting.driver.time("solve", || solve_all::<T>(fitting.driver, rest, candidates))?;
         folds.push(score(fitting, &models, judges())?);
     }
-    choose_lambda_of(fitting.encoder, candidates, &folds)
+    choose_lambda_of(fitting.encoder, candidates, &folds).map(Some)
 }
 
 /// The model of each λ; `None` where it is too small.
-fn solve_all<T: Scalar>(statistics: RidgeStatistics, candidates: &[f64]) -> Result<Vec<Option<LinearModel<T>>>> {
+fn solve_all<T: Scalar>(
+    driver: &Driver<'_>,
+    statistics: RidgeStatistics,
+    candidates: &[f64],
+) -> Result<Vec<Option<LinearModel<T>>>> {
     let mut system = statistics.into_system()?;
-    candidates
-        .iter()
-        .map(|&lambda| match system.solve(lambda) {
+    let mut solve = |&lambda: &f64| {
+        driver.check_interrupted()?;
+        match system.solve(lambda) {
             Ok(model) => Ok(Some(model)),
             Err(Error::NotPositiveDefinite { .. } | Error::Model(_)) => Ok(None),
             Err(error) => Err(error),
-        })
-        .collect()
+        }
+    };
+    candidates.iter().map(&mut solve).collect()
 }
 
 /// Scores the selected rows by all models in one product.
