@@ -41,9 +41,15 @@ impl Failure {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Output(error) => (format!("cannot write to standard output: {error}"), 1),
         };
-        eprintln!("mercer: {text}");
+        eprintln!("mercer: {}", printable(&text));
         ExitCode::from(status)
     }
+}
+
+/// Text of which parts come from files, on one line and without control characters.
+fn printable(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
 }
 
 fn is_help(error: &clap::Error) -> bool {

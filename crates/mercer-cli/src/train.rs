@@ -35,11 +35,11 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let spec = pipeline_spec(&args.model);
     spec.validate()?;
+    let bar = Bar::new(args.run.quiet);
     if let Some(path) = &args.output {
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
-    let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
     let (dataset, sample_test) = driver.time("load", || training_data(args))?;
     if dataset.targets().is_none() {

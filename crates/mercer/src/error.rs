@@ -35,6 +35,20 @@ pub enum Error {
         expected: usize,
     },
 
+    /// Rows so wide that a map of them fits no ordinary memory.
+    #[error(
+        "{context} has {n_inputs} inputs in a row, too many for a map of {n_components} components; number the inputs \
+         without gaps, or use fewer components"
+    )]
+    TooWide {
+        /// which rows
+        context: String,
+        /// inputs found
+        n_inputs: usize,
+        /// components asked for
+        n_components: usize,
+    },
+
     /// A value that is not finite.
     #[error("row {row}, input {input} is {value}; every value must be finite")]
     NotFinite {

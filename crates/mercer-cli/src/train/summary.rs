@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use mercer::dataset::{Layout, TargetEncoder, Task};
 use mercer::feature_maps::Gamma;
+use mercer::learners::Lambda;
 use mercer::pipeline::{Outputs, ResolvedLearner};
 use mercer::preprocess::PreprocessSpec;
 
@@ -125,7 +126,10 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
 fn learner(trained: &Trained, args: &TrainArgs) -> String {
     let ResolvedLearner::Ridge { lambda } = trained.model.header().spec.learner;
     let text = format!("ridge: lambda {}", number(lambda));
-    let Some(choice) = &trained.report.lambda else { return text };
+    let Some(choice) = &trained.report.lambda else {
+        let auto = args.model.lambda == Lambda::Auto;
+        return if auto { format!("{text}, too few rows to try others") } else { text };
+    };
     let judges: u64 = choice.folds.iter().map(|fold| fold.n_rows).sum();
     let best = choice.candidates.iter().find(|candidate| candidate.lambda == choice.lambda);
     let score = best.map_or(String::new(), |best| match (best.error_rate, best.squared_error) {

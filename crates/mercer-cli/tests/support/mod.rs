@@ -12,43 +12,43 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A temporary folder in which commands run.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 /// How a command ended.
 #[derive(Debug, PartialEq)]
-pub struct Run {
-    pub status: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().expect("a temporary folder"))
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.file(name), content).expect("a file in a temporary folder");
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.file(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         String::from_utf8(self.read(name)).expect("text")
     }
 
     /// All names in the folder, sorted: temporary files too.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name().into_string();
         let mut names: Vec<_> =
             fs::read_dir(self.path()).expect("the folder").map(|entry| name(entry).expect("UTF-8")).collect();
@@ -57,18 +57,18 @@ impl Folder {
     }
 
     /// The command with its arguments separated by blanks, to be started in the folder.
-    pub fn command(&self, arguments: &str) -> Command {
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mercer"));
         command.args(arguments.split_whitespace()).current_dir(self.path()).stdin(Stdio::null());
         command
     }
 
-    pub fn run(&self, arguments: &str) -> Run {
+    pub(crate) fn run(&self, arguments: &str) -> Run {
         self.command(arguments).output().expect("the command starts").into()
     }
 
     /// Runs what must succeed, in silence on standard error; gives standard output.
-    pub fn ok(&self, arguments: &str) -> String {
+    pub(crate) fn ok(&self, arguments: &str) -> String {
         let run = self.run(arguments);
         assert_eq!(run.status, Some(0), "mercer {arguments}: {run:?}");
         assert_eq!(run.stderr, "", "mercer {arguments} is quiet in a pipe");
@@ -76,7 +76,7 @@ impl Folder {
     }
 
     /// Runs what must succeed and print one JSON object.
-    pub fn json(&self, arguments: &str) -> Value {
+    pub(crate) fn json(&self, arguments: &str) -> Value {
         let text = self.ok(&format!("{arguments} --json"));
         let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         assert!(value.is_object(), "one object: {text}");
@@ -84,7 +84,7 @@ impl Folder {
     }
 
     /// Trains with a small map and gives the bytes of the model.
-    pub fn train(&self, arguments: &str) -> Vec<u8> {
+    pub(crate) fn train(&self, arguments: &str) -> Vec<u8> {
         self.ok(&format!("train {arguments} --n-components 64 -o trained.mercer"));
         self.read("trained.mercer")
     }
@@ -101,10 +101,10 @@ impl From<Output> for Run {
 }
 
 /// Numbers that look random and are the same everywhere: splitmix64.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -112,19 +112,19 @@ impl Numbers {
         x ^ (x >> 31)
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 }
 
 /// A table to learn from: whole inputs 0 to 255 and a class, 0 to n_classes − 1, that most of the inputs tell.
-pub struct Table {
-    pub rows: Vec<Vec<u8>>,
-    pub classes: Vec<usize>,
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Vec<u8>>,
+    pub(crate) classes: Vec<usize>,
 }
 
 impl Table {
-    pub fn new(n_rows: usize, n_inputs: usize, n_classes: usize) -> Self {
+    pub(crate) fn new(n_rows: usize, n_inputs: usize, n_classes: usize) -> Self {
         let mut numbers = Numbers(7);
         let classes: Vec<usize> = (0..n_rows).map(|_| numbers.below(n_classes)).collect();
         let value = |numbers: &mut Numbers, class: usize, input: usize| {
@@ -136,7 +136,7 @@ impl Table {
         Self { rows, classes }
     }
 
-    pub fn n_inputs(&self) -> usize {
+    pub(crate) fn n_inputs(&self) -> usize {
         self.rows[0].len()
     }
 
@@ -152,23 +152,23 @@ impl Table {
     }
 
     /// CSV with a header x0, x1, … and `target` as the last column, the classes by these names.
-    pub fn csv(&self, target: &str, names: &[&str]) -> String {
+    pub(crate) fn csv(&self, target: &str, names: &[&str]) -> String {
         let header: Vec<String> = (0..self.n_inputs()).map(|i| format!("x{i}")).collect();
         format!("{},{target}\n{}", header.join(","), self.lines(|class| Some(names[class].to_owned())))
     }
 
     /// CSV without a header, the class in the last column.
-    pub fn headerless(&self) -> String {
+    pub(crate) fn headerless(&self) -> String {
         self.lines(|class| Some(class.to_string()))
     }
 
     /// CSV without a header and without the class.
-    pub fn inputs_only(&self) -> String {
+    pub(crate) fn inputs_only(&self) -> String {
         self.lines(|_| None)
     }
 
     /// LIBSVM; a third of the entries is left out.
-    pub fn libsvm(&self) -> String {
+    pub(crate) fn libsvm(&self) -> String {
         let mut text = String::new();
         for (i, (row, class)) in self.rows.iter().zip(&self.classes).enumerate() {
             let entries = row.iter().enumerate().filter(|(j, _)| (i + j) % 3 != 0);
@@ -179,32 +179,32 @@ impl Table {
     }
 
     /// NPY of float32.
-    pub fn npy(&self) -> Vec<u8> {
+    pub(crate) fn npy(&self) -> Vec<u8> {
         let values = self.rows.iter().flatten().flat_map(|&x| f32::from(x).to_le_bytes());
         npy("<f4", &format!("({}, {})", self.rows.len(), self.n_inputs()), values)
     }
 
     /// The classes as NPY of int64.
-    pub fn npy_labels(&self) -> Vec<u8> {
+    pub(crate) fn npy_labels(&self) -> Vec<u8> {
         let values = self.classes.iter().flat_map(|&class| (class as i64).to_le_bytes());
         npy("<i8", &format!("({},)", self.rows.len()), values)
     }
 
     /// IDX of bytes, as the images of MNIST.
-    pub fn idx(&self) -> Vec<u8> {
+    pub(crate) fn idx(&self) -> Vec<u8> {
         let shape = [self.rows.len() as u32, self.n_inputs() as u32].map(u32::to_be_bytes).concat();
         [vec![0, 0, 8, 2], shape, self.rows.concat()].concat()
     }
 
     /// The classes as IDX.
-    pub fn idx_labels(&self) -> Vec<u8> {
+    pub(crate) fn idx_labels(&self) -> Vec<u8> {
         let values = self.classes.iter().map(|&class| class as u8);
         [0, 0, 8, 1].into_iter().chain((self.rows.len() as u32).to_be_bytes()).chain(values).collect()
     }
 }
 
 /// Version 1.0 of the NPY format.
-pub fn npy(descr: &str, shape: &str, values: impl IntoIterator<Item = u8>) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, shape: &str, values: impl IntoIterator<Item = u8>) -> Vec<u8> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');
@@ -216,7 +216,7 @@ pub fn npy(descr: &str, shape: &str, values: impl IntoIterator<Item = u8>) -> Ve
 }
 
 /// A zip archive of these entries, stored as they are, as `numpy.savez` writes it.
-pub fn npz(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn npz(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for (name, content) in entries {
         let mut crc = flate2::Crc::new();
@@ -243,7 +243,7 @@ pub fn npz(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     archive
 }
 
-pub fn gzip(content: impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn gzip(content: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(content.as_ref()).expect("memory");
     encoder.finish().expect("memory")

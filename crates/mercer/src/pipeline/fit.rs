@@ -91,16 +91,16 @@ impl<T: Scalar> Pipeline<T> {
 
 /// Refuses what memory cannot hold before it is asked for.
 fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
-    let n_components = spec.map.n_components();
-    if dataset.n_inputs() > MAX_INPUTS || dataset.n_inputs().saturating_mul(n_components) > MAX_ENTRIES {
-        let got = format!("{} in {}", dataset.n_inputs(), dataset.info().name);
-        let expected = "at most 2^31 / n_components: number the inputs without gaps, or use fewer components";
-        return Err(Error::parameter("n_inputs", got, expected));
-    }
+    let (n_inputs, n_components) = (dataset.n_inputs(), spec.map.n_components());
     // The sums and their factor are triangles of f64; the system knows whether it has the memory.
-    let fits = Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(n_components)).is_ok();
-    let expected = "less: memory cannot hold its square in float64";
-    if fits { Ok(()) } else { Err(Error::parameter("n_components", n_components, expected)) }
+    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(n_components)).is_err() {
+        let expected = "less: memory cannot hold its square in float64";
+        return Err(Error::parameter("n_components", n_components, expected));
+    }
+    if n_inputs > MAX_INPUTS || n_inputs.saturating_mul(n_components) > MAX_ENTRIES {
+        return Err(Error::TooWide { context: dataset.info().name.clone(), n_inputs, n_components });
+    }
+    Ok(())
 }
 
 fn given_or_default(lambda: Lambda) -> f64 {
