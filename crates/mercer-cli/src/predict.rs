@@ -1,5 +1,6 @@
 //! `mercer predict`: labels, values and scores of rows.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -65,7 +66,7 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn new(outputs: &'a Outputs, target_names: &[String], args: &PredictArgs) -> Result<Self, Failure> {
-        let extension = args.output.as_ref().and_then(|path| path.extension()).map(|x| x.to_ascii_lowercase());
+        let extension = args.output.as_ref().and_then(|path| path.extension()).map(OsStr::to_ascii_lowercase);
         let npy = extension.as_ref().is_some_and(|extension| extension == "npy");
         if let Some(path) = &args.output
             && !npy

@@ -91,7 +91,7 @@ fn bad_containers() {
     folder.write("a.npz", npz(&[("x.npy", table.npy()), ("y.npy", table.npy_labels())]));
     folder.ok("train a.npz::x --labels a.npz::y --n-components 16");
     refuse(&folder, "train a.npz::z --labels a.npz::y", &["a.npz has no array \"z\"", "x, y"]);
-    folder.write("b.npz", npz(&[("first.npy", table.npy()), ("second.npy", table.npy_labels())]));
+    folder.write("b.npz", npz(&[("first.npy", table.npy()), ("second.npy", table.npy())]));
     refuse(&folder, "train b.npz --labels a.npz::y", &["b.npz has the arrays first, second", "b.npz::first"]);
     refuse(&folder, "train a.npz::x", &["a.npz::x has no targets", "--labels"]);
     folder.write("nan.npy", npy("<f4", "(2, 1)", [1.0_f32, f32::NAN].into_iter().flat_map(f32::to_le_bytes)));

@@ -9,7 +9,7 @@ use support::{Folder, Table};
 #[test]
 fn a_loaded_model_scores_as_the_trained_one() {
     let (folder, table) = (Folder::new(), Table::new(400, 6, 3));
-    let noisy = |i: usize| if i % 9 == 0 { (table.classes[i] + 1) % 3 } else { table.classes[i] };
+    let noisy = |i: usize| if i.is_multiple_of(9) { (table.classes[i] + 1) % 3 } else { table.classes[i] };
     let part = |rows: std::ops::Range<usize>| Table {
         rows: table.rows[rows.clone()].to_vec(),
         classes: rows.map(noisy).collect(),

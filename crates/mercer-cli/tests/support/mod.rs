@@ -117,7 +117,7 @@ impl Numbers {
     }
 }
 
-/// A table to learn from: whole inputs 0 to 255 and a class, 0 to n_classes − 1, that most of the inputs tell.
+/// A table to learn from: whole inputs 0 to 255 and a class, counted from 0, that most of the inputs tell.
 pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<u8>>,
     pub(crate) classes: Vec<usize>,
