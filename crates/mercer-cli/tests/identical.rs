@@ -42,6 +42,15 @@ fn csv() {
     check(&folder, "a.csv --dtype float64 --cv 3", "a.csv.gz --dtype float64 --cv 3");
 }
 
+/// Fewer rows than half the features are kept, not summed.
+#[test]
+fn few_rows() {
+    let (folder, text) = (Folder::new(), Table::new(30, 10, 3).headerless());
+    folder.write("a.csv.gz", gzip(&text));
+    folder.write("a.csv", text);
+    check(&folder, "a.csv", "a.csv.gz");
+}
+
 #[test]
 fn libsvm() {
     let (folder, text) = (Folder::new(), table().libsvm());

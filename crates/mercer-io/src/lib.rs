@@ -44,7 +44,7 @@ mod value;
 pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
-pub use model_file::{check_inputs, load_model, model_to_bytes, read_model_header, save_model};
+pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
 pub use open::open;
 pub use options::{ColumnRef, Format, ReadOptions, TargetChoice};
 pub use output::{OutputFile, write_error};

@@ -64,11 +64,14 @@ pub fn load_model(path: &Path) -> Result<Model> {
     built.map_err(wrong)?.map_err(|error| wrong(error.to_string()))
 }
 
+/// The name and shape of every tensor, by name.
+pub type TensorShapes = Vec<(String, Vec<usize>)>;
+
 /// Reads the header of a model alone, with the shape of every tensor.
 ///
 /// # Errors
 /// As [`load_model`].
-pub fn read_model_header(path: &Path) -> Result<(Header, Vec<(String, Vec<usize>)>)> {
+pub fn read_model_header(path: &Path) -> Result<(Header, TensorShapes)> {
     let bytes = read(path)?;
     let (header, tensors) =
         parse(&bytes).map_err(|reason| Error::Model { file: path.display().to_string(), reason })?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 /// A table of predictions being written, row by row.
 pub enum PredictionWriter<W: Write> {
     /// Text with a header.
-    Csv(csv::Writer<W>),
+    Csv(Box<csv::Writer<W>>),
     /// Rows of float64 behind the header of a NumPy array.
     Npy(W),
 }
@@ -16,7 +16,7 @@ impl<W: Write> PredictionWriter<W> {
     /// # Errors
     /// Those of the writer.
     pub fn csv(writer: W, columns: &[String]) -> io::Result<Self> {
-        let mut writer = csv::Writer::from_writer(writer);
+        let mut writer = Box::new(csv::Writer::from_writer(writer));
         writer.write_record(columns).map_err(io_error)?;
         Ok(Self::Csv(writer))
     }

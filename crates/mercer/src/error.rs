@@ -1,5 +1,6 @@
 //! What can go wrong in the library.
 
+use mercer_simd::Dtype;
 use thiserror::Error;
 
 /// The result of everything that can fail here.
@@ -58,6 +59,15 @@ pub enum Error {
         input: usize,
         /// as it was found
         value: f64,
+    },
+
+    /// The features of a row overflow the float type.
+    #[error("row {row} has values too large to be computed in {dtype}")]
+    TooLarge {
+        /// counted from 0 over the whole source
+        row: u64,
+        /// the type computed in
+        dtype: Dtype,
     },
 
     /// The targets cannot be learned from.

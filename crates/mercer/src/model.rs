@@ -154,6 +154,10 @@ impl Model {
         if !header.input_names.is_empty() && header.input_names.len() != n_inputs {
             return Err(Error::Model(format!("{} input names for {n_inputs} inputs", header.input_names.len())));
         }
+        let n_targets = if let Outputs::Regression { n_targets } = header.outputs { n_targets } else { 1 };
+        if !header.target_names.is_empty() && header.target_names.len() != n_targets {
+            return Err(Error::Model(format!("{} target names for {n_targets} targets", header.target_names.len())));
+        }
         let pipeline = Pipeline::from_parts(header.spec, header.outputs, preprocess, model)?.into();
         Ok(Self { pipeline, input_names: header.input_names, target_names: header.target_names })
     }

@@ -194,7 +194,8 @@ impl<T: Scalar> Pipeline<T> {
     /// the second of two classes, one score for each of more classes, or the predicted values.
     ///
     /// # Errors
-    /// What the source finds wrong, rows of another width, targets that do not fit, or what `each` returns.
+    /// What the source finds wrong, rows of another width, targets that do not fit, [`Error::TooLarge`] for scores that
+    /// are not finite, or what `each` returns.
     pub fn for_each_scores(
         &self,
         driver: &Driver<'_>,
@@ -205,9 +206,14 @@ impl<T: Scalar> Pipeline<T> {
         let encoder = with_targets.then_some(&self.encoder);
         let panels = Panels::new(dataset, self.map.n_inputs(), encoder, Selection::All)?;
         let parts = (&self.preprocess, &*self.map);
+        let mut first_row = 0;
         let result = driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
             let mut scores = Array2::zeros((features.nrows(), self.model.n_outputs()));
             self.model.scores_into(features, scores.view_mut());
+            if let Some(at) = scores.outer_iter().position(|row| !row.iter().all(|score| score.is_finite())) {
+                return Err(Error::TooLarge { row: first_row + at as u64, dtype: T::DTYPE });
+            }
+            first_row += scores.nrows() as u64;
             each(scores.view(), targets)
         });
         result.map_err(|error| error.of_targets_in(&dataset.info().name))

@@ -50,6 +50,13 @@ pub enum Selection {
         /// the part
         fold: usize,
     },
+    /// Those of every part but one.
+    AllBut {
+        /// fresh, at the first row
+        folds: Folds,
+        /// the part left out
+        fold: usize,
+    },
     /// Those of these numbers.
     Rows {
         /// the first is row 0; ascending
@@ -72,6 +79,7 @@ impl Selection {
         match self {
             Self::All => true,
             Self::Fold { folds, fold } => folds.next_fold(class) == *fold,
+            Self::AllBut { folds, fold } => folds.next_fold(class) != *fold,
             Self::Rows { rows, next } => {
                 *next += 1;
                 rows.next_if(|&row| row + 1 == *next).is_some()

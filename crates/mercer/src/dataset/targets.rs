@@ -225,11 +225,16 @@ impl TargetEncoder {
     /// The class numbers of a block; classification only.
     ///
     /// # Errors
-    /// A label that is none of the classes.
+    /// A label that is none of the classes, or several targets in a row.
     pub fn class_numbers(&self, block: &TargetBlock) -> Result<Vec<u32>> {
         let Self::Classes { labels, numbers, .. } = self else {
             return Err(Error::Targets("real targets have no classes".to_owned()));
         };
+        if let TargetBlock::Numbers(x) = block
+            && x.ncols() != 1
+        {
+            return Err(Error::Targets(format!("{} targets in a row, trained on one column of classes", x.ncols())));
+        }
         let number_of = |label: &ClassLabel| {
             numbers.get(&key(label)).copied().ok_or_else(|| {
                 let known: Vec<_> = labels.iter().take(10).map(ToString::to_string).collect();

@@ -109,8 +109,8 @@ fn invert_upper(tile: &[f64], size: usize) -> Array2<f64> {
         let row = &tile[i * TILE..(i + 1) * TILE];
         let (mut above, below) = inverse.view_mut().split_at(ndarray::Axis(0), i + 1);
         let mut out = above.row_mut(i);
-        for k in i + 1..size {
-            out.slice_mut(s![k..size]).scaled_add(-row[k], &below.slice(s![k - i - 1, k..size]));
+        for (k, &factor) in row.iter().enumerate().take(size).skip(i + 1) {
+            out.slice_mut(s![k..size]).scaled_add(-factor, &below.slice(s![k - i - 1, k..size]));
         }
         out[i] = 1.0;
         out.mapv_inplace(|x| x / row[i]);

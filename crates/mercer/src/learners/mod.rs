@@ -3,10 +3,12 @@
 mod cholesky;
 mod linear;
 mod ridge;
+mod ridge_rows;
 mod tiles;
 
 pub use linear::LinearModel;
 pub use ridge::{Lambda, RidgeStatistics, RidgeSystem};
+pub use ridge_rows::RidgeRows;
 
 use serde::{Deserialize, Serialize};
 

@@ -190,7 +190,7 @@ impl RidgeStatistics {
         for (mut column, y) in right.columns_mut().into_iter().zip(&target_mean) {
             column.scaled_add(-n * y, &mean);
         }
-        Ok(RidgeSystem { n, matrix: self.gram, right, mean: mean.to_vec(), target_mean, work: None })
+        Ok(RidgeSystem { n, matrix: self.gram, right, mean: mean.to_vec(), target_mean, rows: None, work: None })
     }
 }
 
@@ -202,11 +202,24 @@ pub struct RidgeSystem {
     right: Array2<f64>,
     mean: Vec<f64>,
     target_mean: Vec<f64>,
+    /// Where the unknowns are the rows' ([`super::RidgeRows`]): the features, D × n, that turn them into weights.
+    rows: Option<Array2<f64>>,
     /// The memory of the last factor.
     work: Option<SymmetricTiles>,
 }
 
 impl RidgeSystem {
+    /// The system whose unknowns are the rows'.
+    pub(super) fn of_rows(
+        n: f64,
+        matrix: SymmetricTiles,
+        right: Array2<f64>,
+        (mean, target_mean): (Vec<f64>, Vec<f64>),
+        rows: Array2<f64>,
+    ) -> Self {
+        Self { n, matrix, right, mean, target_mean, rows: Some(rows), work: None }
+    }
+
     /// The model for λ.
     ///
     /// # Errors
@@ -229,16 +242,16 @@ impl RidgeSystem {
         Ok(self.solve_in(matrix, lambda)?.1)
     }
 
-    /// Mean of the variances of the features.
-    pub fn mean_variance(&self) -> f64 {
-        self.matrix.mean_diagonal() / self.n
-    }
-
     fn solve_in<T: Scalar>(&self, mut matrix: SymmetricTiles, lambda: f64) -> Result<(SymmetricTiles, LinearModel<T>)> {
         matrix.add_diagonal(self.n * lambda);
         let cholesky = Cholesky::new(matrix)
             .ok_or_else(|| Error::NotPositiveDefinite { context: format!("ridge with lambda {lambda}") })?;
-        let weights = cholesky.solve(self.right.view());
+        let mut weights = cholesky.solve(self.right.view());
+        if let Some(rows) = &self.rows {
+            let mut turned = Array2::zeros((rows.nrows(), weights.ncols()));
+            matmul_into(rows.view(), weights.view(), turned.view_mut(), Update::Set);
+            weights = turned;
+        }
         let intercept = |(column, y): (ndarray::ArrayView1<'_, f64>, &f64)| {
             T::from_f64(y - column.iter().zip(&self.mean).map(|(w, z)| w * z).sum::<f64>())
         };

@@ -5,7 +5,7 @@ use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
 use super::{Outputs, Pipeline, PipelineSpec, ResolvedLearner, ResolvedSpec};
-use crate::dataset::{Dataset, PanelRows, Panels, Rows, Selection};
+use crate::dataset::{Dataset, PANEL_ROWS, PanelRows, Panels, Rows, Selection};
 use crate::driver::Driver;
 use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES};
 use crate::learners::{Lambda, LearnerSpec};
@@ -66,10 +66,10 @@ impl<T: Scalar> Pipeline<T> {
             map: map_ref,
             seed: spec.seed,
         };
-        let statistics = fitting.statistics("statistics", Selection::All)?;
-        let choice = choose(&fitting, &statistics, lambda, spec.cv)?;
+        let gathered = fitting.gather(Selection::All)?;
+        let choice = choose(&fitting, &gathered, lambda, spec.cv)?;
         let lambda = choice.as_ref().map_or(given_or_default(lambda), |choice| choice.lambda);
-        let model = driver.time("solve", || statistics.into_system()?.into_solution(lambda))?;
+        let model = driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
 
         let report = FitReport {
             n_rows: dataset.n_rows(),
@@ -92,9 +92,11 @@ impl<T: Scalar> Pipeline<T> {
 /// Refuses what memory cannot hold before it is asked for.
 fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
     let (n_inputs, n_components) = (dataset.n_inputs(), spec.map.n_components());
-    // The sums and their factor are triangles of f64; the system knows whether it has the memory.
-    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(n_components)).is_err() {
-        let expected = "less: memory cannot hold its square in float64";
+    // Sums and factor are triangles of f64, or the rows are kept, and panels of rows in any case; the system knows
+    // whether it has the memory.
+    let kept = usize::try_from(dataset.n_rows()).map_or(n_components, |n| n_components.min(n.saturating_mul(2)));
+    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(kept.max(2 * PANEL_ROWS))).is_err() {
+        let expected = "less: memory cannot hold what is learned from";
         return Err(Error::parameter("n_components", n_components, expected));
     }
     if n_inputs > MAX_INPUTS || n_inputs.saturating_mul(n_components) > MAX_ENTRIES {
@@ -113,7 +115,7 @@ fn given_or_default(lambda: Lambda) -> f64 {
 /// Tries the candidates where there is a choice to make or a cross-validation to report.
 fn choose<T: Scalar>(
     fitting: &lambda::Fitting<'_, T>,
-    statistics: &crate::learners::RidgeStatistics,
+    gathered: &lambda::Gathered,
     lambda: Lambda,
     cv: Option<usize>,
 ) -> Result<Option<LambdaChoice>> {
@@ -131,7 +133,7 @@ fn choose<T: Scalar>(
         (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
         (None, Lambda::Auto) => Validation::HoldOut,
     };
-    lambda::validate(fitting, statistics, candidates, validation)
+    lambda::validate(fitting, gathered, candidates, validation)
 }
 
 fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {

@@ -67,9 +67,9 @@ impl<T: Scalar> SparseSignProjection<T> {
         match rows {
             Rows::Dense(x) => x.indexed_iter().for_each(|((lane, input), &value)| turned[input][lane] = value),
             Rows::Sparse(x) => {
-                for lane in 0..x.n_rows() {
-                    x.row(lane).for_each(|(input, value)| turned[input][lane] = value);
-                }
+                let entries =
+                    (0..x.n_rows()).flat_map(|lane| x.row(lane).map(move |(input, value)| (lane, input, value)));
+                entries.for_each(|(lane, input, value)| turned[input][lane] = value);
             }
         }
     }

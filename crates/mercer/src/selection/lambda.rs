@@ -2,7 +2,8 @@
 //!
 //! The sums of all rows are there already. For each validation fold the sums of its rows alone are streamed and taken
 //! out; the rest is solved for every candidate λ; the fold's rows are streamed once more and scored for all of them
-//! together. So k folds cost one more pass of sums and one of features in all, not k, and n × D is never built.
+//! together. So k folds cost one more pass of sums and one of features in all, not k, and n × D is never built. Where
+//! the rows are at most half as many as the features they are kept instead of summed, and each fold is gathered anew.
 //!
 //! Classification takes the λ with the fewest errors, ties (and regression) the least squared error.
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Selection, TargetEncoder};
 use crate::driver::Driver;
 use crate::feature_maps::FeatureMap;
-use crate::learners::{LinearModel, RidgeStatistics};
+use crate::learners::{LinearModel, RidgeRows, RidgeStatistics, RidgeSystem};
 use crate::pipeline::{class_of, learning_targets};
 use crate::preprocess::Preprocess;
 use crate::random::Purpose;
@@ -105,14 +106,56 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         self.driver.for_each_features(stage, self.dataset.n_rows(), panels, (self.preprocess, self.map), each)
     }
 
-    /// The sums of the selected rows.
-    pub(crate) fn statistics(&self, stage: &'static str, selection: Selection) -> Result<RidgeStatistics> {
-        let mut statistics = RidgeStatistics::new(self.map.n_components(), self.encoder.n_outputs());
-        self.for_each(stage, selection, |features, targets| {
-            statistics.add(features, learning_targets::<T>(self.encoder, targets).view());
+    /// What a ridge model learns from the selected rows.
+    pub(crate) fn gather(&self, selection: Selection) -> Result<Gathered> {
+        let (n_components, n_outputs) = (self.map.n_components(), self.encoder.n_outputs());
+        let n_rows = self.dataset.n_rows();
+        let mut gathered = if RidgeRows::suit(n_rows, n_components) {
+            Gathered::Rows(RidgeRows::new(n_components, n_outputs, n_rows as usize))
+        } else {
+            Gathered::Sums(RidgeStatistics::new(n_components, n_outputs))
+        };
+        self.for_each("statistics", selection, |features, targets| {
+            let targets = learning_targets::<T>(self.encoder, targets);
+            match &mut gathered {
+                Gathered::Sums(sums) => sums.add(features, targets.view()),
+                Gathered::Rows(rows) => rows.add(features, targets.view()),
+            }
             Ok(())
         })?;
-        Ok(statistics)
+        Ok(gathered)
+    }
+
+    /// What is learned from all rows but those of a fold.
+    fn gather_without(&self, all: &Gathered, folds: Folds, fold: usize) -> Result<Gathered> {
+        let Gathered::Sums(all) = all else { return self.gather(Selection::AllBut { folds, fold }) };
+        let mut rest = self.gather(Selection::Fold { folds, fold })?;
+        if let Gathered::Sums(rest) = &mut rest {
+            rest.subtract_from(all);
+        }
+        Ok(rest)
+    }
+}
+
+/// The sums of rows, or the rows themselves where they are few.
+pub(crate) enum Gathered {
+    Sums(RidgeStatistics),
+    Rows(RidgeRows),
+}
+
+impl Gathered {
+    fn n_rows(&self) -> u64 {
+        match self {
+            Self::Sums(sums) => sums.n_rows(),
+            Self::Rows(rows) => rows.n_rows(),
+        }
+    }
+
+    pub(crate) fn into_system(self) -> Result<RidgeSystem> {
+        match self {
+            Self::Sums(sums) => sums.into_system(),
+            Self::Rows(rows) => rows.into_system(),
+        }
     }
 }
 
@@ -124,21 +167,19 @@ struct Score {
     squared_error: f64,
 }
 
-/// Tries every candidate on every judging fold. `all` holds the sums of all rows. Nothing is chosen where the classes
-/// are so small that no row would be held out.
+/// Tries every candidate on every judging fold. `all` was gathered from all rows. Nothing is chosen where the classes are
+/// so small that no row would be held out: rows are dealt by class.
 pub(crate) fn validate<T: Scalar>(
     fitting: &Fitting<'_, T>,
-    all: &RidgeStatistics,
+    all: &Gathered,
     candidates: &[f64],
     validation: Validation,
 ) -> Result<Option<LambdaChoice>> {
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
         let folds_of = || Folds::new(fitting.seed, Purpose::Fold, validation.n_parts());
-        let judges = || Selection::Fold { folds: folds_of(), fold };
-        let mut rest = fitting.statistics("statistics", judges())?;
-        let n_judges = rest.n_rows();
-        if n_judges == 0 || n_judges == all.n_rows() {
+        let rest = fitting.gather_without(all, folds_of(), fold)?;
+        if rest.n_rows() == 0 || rest.n_rows() == all.n_rows() {
             return match validation {
                 Validation::HoldOut => Ok(None),
                 Validation::CrossValidation { k } => {
@@ -147,9 +188,8 @@ pub(crate) fn validate<T: Scalar>(
                 }
             };
         }
-        rest.subtract_from(all);
         let models = fitting.driver.time("solve", || solve_all::<T>(fitting.driver, rest, candidates))?;
-        folds.push(score(fitting, &models, judges())?);
+        folds.push(score(fitting, &models, Selection::Fold { folds: folds_of(), fold })?);
     }
     choose_lambda_of(fitting.encoder, candidates, &folds).map(Some)
 }
@@ -157,10 +197,10 @@ pub(crate) fn validate<T: Scalar>(
 /// The model of each λ; `None` where it is too small.
 fn solve_all<T: Scalar>(
     driver: &Driver<'_>,
-    statistics: RidgeStatistics,
+    gathered: Gathered,
     candidates: &[f64],
 ) -> Result<Vec<Option<LinearModel<T>>>> {
-    let mut system = statistics.into_system()?;
+    let mut system = gathered.into_system()?;
     let mut solve = |&lambda: &f64| {
         driver.check_interrupted()?;
         match system.solve(lambda) {

@@ -1,0 +1,381 @@
+//! The rules, each checked on a map built by a factory.
+//!
+//! Bits are compared on batches of every length at which a matrix product changes its ways; expectation, variance and
+//! decay over many seeds by z-scores. All seeds are fixed: a map passes always or never.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use mercer::dataset::{CsrView, Rows};
+use mercer::feature_maps::{FeatureMap, MapSpec};
+use mercer::kernels::Kernel;
+use mercer::random::{Purpose, Stream};
+use mercer::{Error, Scalar};
+use ndarray::{Array2, ArrayView1, s};
+
+/// What a map can break, in the order of the checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// As many inputs and components as asked for; no rows are fine.
+    Shape,
+    /// Every feature is finite.
+    Finite,
+    /// A second call gives the same bits.
+    Repeat,
+    /// A row's features do not depend on its batch.
+    BatchSplit,
+    /// Dense and sparse rows give the same bits.
+    DenseSparse,
+    /// Whatever `scratch` held.
+    DirtyScratch,
+    /// Whatever `out` held.
+    DirtyOutput,
+    /// On every thread, several at once too.
+    Threads,
+    /// One seed, one map.
+    SeedNotReproducible,
+    /// Another seed, another map.
+    SeedIgnored,
+    /// Rows of another width are an [`Error::Inputs`].
+    RejectsWidth,
+    /// The f32 map is the f64 map up to the rounding of f32.
+    Precision,
+    /// E⟨φ(x), φ(y)⟩ = k(x, y).
+    Bias,
+    /// Var⟨φ(x), φ(y)⟩ is the stated one.
+    Variance,
+    /// The variance falls with the number of components as stated.
+    Decay,
+}
+
+/// A broken rule.
+#[derive(Debug)]
+pub(crate) struct Violation {
+    pub(crate) rule: Rule,
+    detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.rule, self.detail)
+    }
+}
+
+type Checked = Result<(), Violation>;
+
+fn require(rule: Rule, holds: bool, detail: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(Violation { rule, detail: detail() }) }
+}
+
+/// Builds the map that is checked.
+pub(crate) trait Factory: Sync {
+    fn build<T: Scalar>(&self, n_inputs: usize, n_components: usize, seed: u64) -> Box<dyn FeatureMap<T>>;
+    fn kernel(&self) -> Kernel;
+    fn theory(&self) -> Theory;
+}
+
+/// What is proven of a family of maps.
+#[derive(Clone, Copy)]
+pub(crate) struct Theory {
+    /// Var⟨φ(x), φ(y)⟩ for k(x, y) and the number of components.
+    pub(crate) variance: fn(f64, usize) -> f64,
+    /// A bound of √D times the difference of a feature in f32 and in f64, of D components.
+    pub(crate) rounding: fn(Kernel, ArrayView1<'_, f64>) -> f64,
+}
+
+/// Cosines and sines of m = D/2 normal projections.
+pub(crate) const SPECTRAL: Theory = Theory {
+    variance: |k, n_components| (1.0 - k * k).powi(2) / n_components as f64,
+    rounding: |kernel, x| {
+        let Kernel::Rbf { gamma } = kernel else { unreachable!("a spectral map of a radial kernel") };
+        // ⟨v, x⟩ in f32: v is rounded once and each of at most d additions rounds once, so the angle is off by at most
+        // (d + 2)·u·Σ│vᵢxᵢ│ with │vᵢ│ < 8.6·√(2γ); cosine, sine and scale add a few roundings of numbers up to 1.
+        let u = 0.5 * f64::from(f32::EPSILON);
+        let angle = (x.len() as f64 + 2.0) * u * 8.6 * (2.0 * gamma).sqrt() * x.fold(0.0, |sum, x| sum + x.abs());
+        (angle + 4.0 * u) * 2.0_f64.sqrt()
+    },
+};
+
+/// A map of the library.
+pub(crate) struct Registered {
+    pub(crate) spec: fn(usize) -> MapSpec,
+    pub(crate) gamma: f64,
+    pub(crate) theory: Theory,
+}
+
+impl Factory for Registered {
+    fn build<T: Scalar>(&self, n_inputs: usize, n_components: usize, seed: u64) -> Box<dyn FeatureMap<T>> {
+        (self.spec)(n_components).resolve(self.gamma, n_inputs, seed).build().unwrap()
+    }
+
+    fn kernel(&self) -> Kernel {
+        (self.spec)(2).resolve(self.gamma, 1, 0).kernel()
+    }
+
+    fn theory(&self) -> Theory {
+        self.theory
+    }
+}
+
+/// Numbers of inputs and components: the smallest; odd; more inputs than a panel of a product and more components
+/// than a tile.
+const SHAPES: [(usize, usize); 4] = [(1, 2), (5, 6), (33, 64), (530, 600)];
+const N_ROWS: usize = 257;
+const BATCHES: [usize; 7] = [1, 2, 3, 63, 64, 65, 257];
+const SEED: u64 = 11;
+
+/// Every rule, in the order of [`Rule`]; the first broken one.
+pub(crate) fn check<F: Factory>(factory: &F) -> Checked {
+    for (n_inputs, n_components) in SHAPES {
+        check_bits::<f32, F>(factory, n_inputs, n_components)?;
+        check_bits::<f64, F>(factory, n_inputs, n_components)?;
+    }
+    check_precision(factory)?;
+    check_moments(factory)?;
+    check_decay(factory)
+}
+
+fn check_bits<T: Scalar, F: Factory>(factory: &F, n_inputs: usize, n_components: usize) -> Checked {
+    let map = factory.build::<T>(n_inputs, n_components, SEED);
+    let map = &*map;
+    let x = rows_with_zeros::<T>(n_inputs);
+    let asked = (n_inputs, n_components);
+    let got = (map.n_inputs(), map.n_components());
+    require(Rule::Shape, got == asked, || format!("inputs and components are {got:?}, asked for {asked:?}"))?;
+    let none = try_features(map, x.slice(s![..0, ..]).into(), T::zero(), T::zero());
+    require(Rule::Shape, none.is_ok(), || format!("no rows: {:?}", none.err()))?;
+
+    let expected = features(map, x.view().into());
+    require(Rule::Finite, expected.iter().all(|x| x.is_finite()), || format!("{asked:?}"))?;
+    let again = features(map, x.view().into());
+    require(Rule::Repeat, same(&again, &expected), || format!("{asked:?}"))?;
+    check_batches(map, &x, &expected)?;
+    check_sparse(map, &x, &expected)?;
+    check_dirt(map, &x, &expected)?;
+    check_threads(map, &x, &expected)?;
+    check_seeds(factory, &x, &expected)?;
+    check_widths(map)
+}
+
+/// Batches of every length from several first rows, twenty of each.
+fn check_batches<T: Scalar>(map: &dyn FeatureMap<T>, x: &Array2<T>, expected: &Array2<T>) -> Checked {
+    for batch in BATCHES {
+        for offset in [0, 5, 100] {
+            for start in (offset..N_ROWS).step_by(batch).take(20) {
+                let range = s![start..N_ROWS.min(start + batch), ..];
+                let part = features(map, x.slice(range).into());
+                let detail = || format!("{batch} rows from row {start} differ from the whole");
+                require(Rule::BatchSplit, same(&part, &expected.slice(range).to_owned()), detail)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Indices of 32 and 64 bits, zeros left out and stored, whole and from a row inside.
+fn check_sparse<T: Scalar>(map: &dyn FeatureMap<T>, x: &Array2<T>, expected: &Array2<T>) -> Checked {
+    for stored_zeros in [false, true] {
+        let (mut indptr, mut indices, mut values) = (vec![0_i64], Vec::new(), Vec::new());
+        for row in x.outer_iter() {
+            for (j, &value) in row.iter().enumerate().filter(|(_, x)| stored_zeros || **x != T::zero()) {
+                indices.push(j as i64);
+                values.push(value);
+            }
+            indptr.push(values.len() as i64);
+        }
+        let short = |x: &[i64]| x.iter().map(|&x| x as i32).collect::<Vec<_>>();
+        let (indptr_32, indices_32) = (short(&indptr), short(&indices));
+        let views = [
+            CsrView::new(x.ncols(), indptr.as_slice(), indices.as_slice(), &values).unwrap(),
+            CsrView::new(x.ncols(), indptr_32.as_slice(), indices_32.as_slice(), &values).unwrap(),
+            CsrView::new(x.ncols(), indptr.as_slice(), indices_32.as_slice(), &values).unwrap(),
+        ];
+        for (at, view) in views.into_iter().enumerate() {
+            let detail = || format!("view {at}, stored zeros {stored_zeros}");
+            require(Rule::DenseSparse, same(&features(map, view.into()), expected), detail)?;
+            let part = features(map, view.rows(17, 40).into());
+            require(Rule::DenseSparse, same(&part, &expected.slice(s![17..40, ..]).to_owned()), detail)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_dirt<T: Scalar>(map: &dyn FeatureMap<T>, x: &Array2<T>, expected: &Array2<T>) -> Checked {
+    for dirt in [T::nan(), T::max_value(), T::one()] {
+        let out = try_features(map, x.view().into(), dirt, T::zero()).unwrap();
+        require(Rule::DirtyScratch, same(&out, expected), || format!("scratch of {dirt}"))?;
+        let out = try_features(map, x.view().into(), T::zero(), dirt).unwrap();
+        require(Rule::DirtyOutput, same(&out, expected), || format!("out of {dirt}"))?;
+    }
+    Ok(())
+}
+
+fn check_threads<T: Scalar>(map: &dyn FeatureMap<T>, x: &Array2<T>, expected: &Array2<T>) -> Checked {
+    let all_same = thread::scope(|scope| {
+        let work = || (0..3).all(|_| same(&features(map, x.view().into()), expected));
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().all(|thread| thread.join().unwrap())
+    });
+    require(Rule::Threads, all_same, || "three threads at once differ from the first".to_owned())
+}
+
+fn check_seeds<T: Scalar, F: Factory>(factory: &F, x: &Array2<T>, expected: &Array2<T>) -> Checked {
+    let of = |seed| features(&*factory.build::<T>(x.ncols(), expected.ncols(), seed), x.view().into());
+    for other in [SEED + 1, SEED + (1 << 32), u64::MAX] {
+        require(Rule::SeedNotReproducible, same(&of(SEED), expected), || format!("before seed {other}"))?;
+        require(Rule::SeedIgnored, !same(&of(other), expected), || format!("{SEED} and {other} give one map"))?;
+    }
+    let elsewhere = thread::scope(|scope| scope.spawn(|| of(SEED)).join().unwrap());
+    require(Rule::SeedNotReproducible, same(&elsewhere, expected), || "built on another thread".to_owned())
+}
+
+fn check_widths<T: Scalar>(map: &dyn FeatureMap<T>) -> Checked {
+    for width in [map.n_inputs() - 1, map.n_inputs() + 1] {
+        let dense = Array2::<T>::zeros((3, width));
+        let sparse = CsrView::<T>::new(width, [0_i64; 4].as_slice(), [0_i64; 0].as_slice(), &[]).unwrap();
+        for rows in [dense.view().into(), Rows::Sparse(sparse)] {
+            let got = catch_unwind(AssertUnwindSafe(|| try_features(map, rows, T::zero(), T::zero())));
+            let refused = matches!(got, Ok(Err(Error::Inputs { got, expected, .. }))
+                if (got, expected) == (width, map.n_inputs()));
+            require(Rule::RejectsWidth, refused, || format!("{width} inputs for {}: {got:?}", map.n_inputs()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Both types see the same rows, those of f32.
+fn check_precision<F: Factory>(factory: &F) -> Checked {
+    let rounding = factory.theory().rounding;
+    for (n_inputs, n_components) in SHAPES {
+        let x32 = rows_with_zeros::<f32>(n_inputs);
+        let x64 = x32.mapv(f64::from);
+        let y32 = features(&*factory.build::<f32>(n_inputs, n_components, SEED), x32.view().into());
+        let y64 = features(&*factory.build::<f64>(n_inputs, n_components, SEED), x64.view().into());
+        for (i, x) in x64.outer_iter().enumerate() {
+            let bound = rounding(factory.kernel(), x) / (n_components as f64).sqrt();
+            let off = y32.row(i).iter().zip(y64.row(i)).map(|(&a, b)| (f64::from(a) - b).abs()).fold(0.0, f64::max);
+            require(Rule::Precision, off <= bound, || format!("row {i} of {n_inputs}: {off:e} > {bound:e}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Kernel values of the pairs (row 0, row i).
+const KERNEL_VALUES: [f64; 7] = [1.0, 0.99, 0.9, 0.7, 0.4, 0.15, 0.03];
+const N_INPUTS: usize = 6;
+/// A z-score beyond this has probability below 1e-5.
+const Z: f64 = 4.5;
+
+/// ⟨φ(x₀), φ(xᵢ)⟩ of every seed: seeds × pairs.
+fn products<F: Factory>(factory: &F, n_components: usize, n_seeds: usize) -> (Array2<f64>, Vec<f64>) {
+    let x = rows_at_distances(factory.kernel());
+    let exact = x.outer_iter().map(|row| factory.kernel().value(x.row(0), row).unwrap()).collect();
+    let mut all = Array2::zeros((n_seeds, x.nrows()));
+    for (seed, mut products) in (0..).zip(all.outer_iter_mut()) {
+        let y = features(&*factory.build::<f64>(N_INPUTS, n_components, seed), x.view().into());
+        products.assign(&y.dot(&y.row(0)));
+    }
+    (all, exact)
+}
+
+fn check_moments<F: Factory>(factory: &F) -> Checked {
+    const N_COMPONENTS: usize = 32;
+    const N_SEEDS: usize = 6_000;
+    let (products, exact) = products(factory, N_COMPONENTS, N_SEEDS);
+    let n = N_SEEDS as f64;
+    let variance_of = |k| (factory.theory().variance)(k, N_COMPONENTS);
+    for (column, &k) in products.columns().into_iter().zip(&exact) {
+        let variance = variance_of(k);
+        let mean = column.sum() / n;
+        // The second term allows for rounding, all that is left where the variance is 0.
+        let allowed = Z * (variance / n).sqrt() + 1e-13;
+        let off = (mean - k).abs();
+        require(Rule::Bias, off <= allowed, || format!("k = {k}: mean {mean}, off by {off:e} > {allowed:e}"))?;
+    }
+    for (column, &k) in products.columns().into_iter().zip(&exact) {
+        let variance = variance_of(k);
+        // About the known mean, so that Var of the sample's second moment is (μ₄ − σ⁴)/n exactly.
+        let moment = |power| column.iter().map(|x| (x - k).powi(power)).sum::<f64>() / n;
+        let (second, fourth) = (moment(2), moment(4));
+        let allowed = Z * ((fourth - second * second).max(0.0) / n).sqrt() + 1e-26;
+        let off = (second - variance).abs();
+        require(Rule::Variance, off <= allowed, || format!("k = {k}: {second:e}, stated {variance:e} ± {allowed:e}"))?;
+    }
+    Ok(())
+}
+
+/// The mean squared error over the pairs falls from 64 to 1,024 components as stated (RMS: by √16 = 4 for most maps).
+fn check_decay<F: Factory>(factory: &F) -> Checked {
+    const N_SEEDS: usize = 800;
+    let variance = factory.theory().variance;
+    // ln of (mean squared error / stated), and the variance of that logarithm.
+    let measure = |n_components| {
+        let (products, exact) = products(factory, n_components, N_SEEDS);
+        let squares = products.outer_iter().map(|row| row.iter().zip(&exact).map(|(x, k)| (x - k).powi(2)).sum());
+        let squares: Vec<f64> = squares.collect();
+        let mean = squares.iter().sum::<f64>() / N_SEEDS as f64;
+        let spread = squares.iter().map(|x| (x / mean - 1.0).powi(2)).sum::<f64>() / N_SEEDS as f64;
+        let stated: f64 = exact.iter().map(|&k| variance(k, n_components)).sum();
+        ((mean / stated).ln(), spread / N_SEEDS as f64)
+    };
+    let (few, many) = (measure(64), measure(1_024));
+    let (off, allowed) = ((few.0 - many.0).abs(), Z * (few.1 + many.1).sqrt());
+    require(Rule::Decay, off <= allowed, || format!("ratio off by e^{off} > e^{allowed}"))
+}
+
+/// Features from zeroed buffers.
+fn features<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>) -> Array2<T> {
+    try_features(map, rows, T::zero(), T::zero()).unwrap()
+}
+
+/// Features from buffers that hold `scratch` and `out`.
+fn try_features<T: Scalar>(
+    map: &dyn FeatureMap<T>,
+    rows: Rows<'_, T>,
+    scratch: T,
+    out: T,
+) -> mercer::Result<Array2<T>> {
+    let mut out = Array2::from_elem((rows.n_rows(), map.n_components()), out);
+    let mut scratch = vec![scratch; map.scratch_len(rows.n_rows())];
+    map.transform_into(rows, out.view_mut(), &mut scratch)?;
+    Ok(out)
+}
+
+fn same<T: Scalar>(a: &Array2<T>, b: &Array2<T>) -> bool {
+    a.dim() == b.dim() && a.iter().zip(b).all(|(a, b)| bits(*a) == bits(*b))
+}
+
+fn bits<T: Scalar>(value: T) -> u64 {
+    Scalar::to_f64(value).to_bits()
+}
+
+fn normal(lane: usize, n_rows: usize, n_inputs: usize) -> Array2<f64> {
+    let mut values = vec![0.0; n_rows * n_inputs];
+    Stream::new(1, Purpose::Start).lane(lane).normal_into(0, &mut values);
+    Array2::from_shape_vec((n_rows, n_inputs), values).unwrap()
+}
+
+/// `N_ROWS` rows of length about 2 with half of the values zero, row 7 all zero, the last column never.
+fn rows_with_zeros<T: Scalar>(n_inputs: usize) -> Array2<T> {
+    let mut x = normal(0, N_ROWS, n_inputs);
+    let scale = 2.0 / (n_inputs as f64 / 2.0).max(1.0).sqrt();
+    x.indexed_iter_mut().for_each(|((i, j), value)| {
+        let kept = i != 7 && ((i + j * j) % 2 == 0 || j + 1 == n_inputs);
+        *value = if kept { *value * scale } else { 0.0 };
+    });
+    x.mapv(T::from_f64)
+}
+
+/// Row i is where a radial kernel of row 0 is `KERNEL_VALUES[i]`; for other kernels, rows of as many distances.
+fn rows_at_distances(kernel: Kernel) -> Array2<f64> {
+    let gamma = if let Kernel::Rbf { gamma } = kernel { gamma } else { 1.0 };
+    let mut x = normal(1, KERNEL_VALUES.len(), N_INPUTS);
+    let first = x.row(0).to_owned();
+    for (mut row, k) in x.outer_iter_mut().zip(KERNEL_VALUES) {
+        let length = (-k.ln() / gamma).sqrt() / row.dot(&row).sqrt();
+        row.mapv_inplace(|value| value * length);
+        row += &first;
+    }
+    x
+}
