@@ -20,6 +20,10 @@ pub enum Error {
     #[error("{file} is a directory; give the path of a file in it")]
     Directory { file: String },
 
+    /// The path leads to a pipe or a device.
+    #[error("{file} is a pipe or a device, and data is read more than once; save it to a file first")]
+    NotAFile { file: String },
+
     /// The operating system failed.
     #[error("cannot read {file}: {source}")]
     Io { file: String, source: std::io::Error },
