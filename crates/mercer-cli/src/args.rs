@@ -9,9 +9,19 @@ use mercer::feature_maps::Gamma;
 use mercer::learners::Lambda;
 use mercer::preprocess::PreprocessSpec;
 
+const EXAMPLES: &str = "\
+Examples:
+  mercer train --sample digits                     a first look, with bundled data
+  mercer train iris.csv --target species -o iris.mercer
+  mercer predict iris.mercer new.csv -o labels.csv
+  mercer evaluate iris.mercer iris-test.csv
+  mercer inspect iris.mercer
+
+Each command has its own help: mercer train --help";
+
 /// Fast kernel learning: the accuracy of kernel machines at the cost of linear models.
 #[derive(Debug, Parser)]
-#[command(name = "mercer", version, about, arg_required_else_help = true, max_term_width = 110)]
+#[command(name = "mercer", version, arg_required_else_help = true, max_term_width = 110, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -48,7 +58,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_enum)]
     pub(crate) sample: Option<Sample>,
     /// File with the labels, where the data file has none
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
     pub(crate) labels: Option<String>,
     /// File with test rows, to score the model on
     #[arg(long, value_name = "FILE", conflicts_with = "sample")]
@@ -83,16 +93,16 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_enum, default_value_t = Map::Fourier)]
     pub(crate) map: Map,
     /// Number of features: more are more accurate, and slower
-    #[arg(long, value_name = "D", default_value_t = 4096)]
+    #[arg(long, value_name = "D", default_value_t = 4096, value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_components: usize,
-    /// Width of the kernel: a number, scale (1/(inputs × variance)) or median (of the distances)
-    #[arg(long, default_value_t = Gamma::Scale)]
+    /// Width of the kernel, larger is narrower: a number, scale (1/(inputs × variance)) or median (of the distances)
+    #[arg(long, default_value_t = Gamma::Scale, allow_negative_numbers = true)]
     pub(crate) gamma: Gamma,
     /// Linear model
     #[arg(long, value_enum, default_value_t = Learner::Ridge)]
     pub(crate) learner: Learner,
     /// Weight of the penalty: a number, or auto (the best of a few on rows held out)
-    #[arg(long, default_value_t = Lambda::Auto)]
+    #[arg(long, default_value_t = Lambda::Auto, allow_negative_numbers = true)]
     pub(crate) lambda: Lambda,
     /// Scaling of the inputs
     #[arg(long, value_enum, default_value_t = Preprocess::Auto)]
@@ -101,10 +111,10 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_enum)]
     pub(crate) task: Option<TaskName>,
     /// Cross-validate with K folds: scores, and the choice of lambda
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) cv: Option<usize>,
     /// Names every random choice: the same seed gives the same model
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Type of all numbers
     #[arg(long, value_enum, default_value_t = DtypeName::Float32)]
@@ -185,16 +195,20 @@ impl From<DtypeName> for Dtype {
     }
 }
 
+fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
+}
+
 /// Which columns are what.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
     /// Target column of a CSV file: a name, a number from 1, or -1 for the last; several with commas. Default: the
     /// column called target, label, class or y, else the last
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "sample")]
     pub(crate) target: Vec<String>,
     /// Number of inputs of LIBSVM rows, where the file does not reach the last one
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_inputs: Option<usize>,
 }
 
@@ -212,7 +226,7 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "ROWS", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) block_rows: u32,
     /// Data up to this size is kept in memory; larger files are read again at every pass
-    #[arg(long, value_name = "MB", default_value_t = 256)]
+    #[arg(long, value_name = "MB", default_value_t = 256, value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) cache: usize,
 }
 
@@ -237,7 +251,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Number of threads; 0 is one for each core. Changes no result
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) threads: usize,
     /// Report one JSON object on standard output
     #[arg(long)]
@@ -302,7 +316,7 @@ pub(crate) struct EvaluateArgs {
 
 /// Show what a saved model is.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mercer inspect iris.mercer --json")]
+#[command(after_help = "Examples:\n  mercer inspect iris.mercer\n  mercer inspect iris.mercer --json")]
 pub(crate) struct InspectArgs {
     /// A model that `mercer train` saved
     pub(crate) model: PathBuf,

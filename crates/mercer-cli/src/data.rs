@@ -1,12 +1,13 @@
 //! From paths and flags to datasets.
 
 use mercer::Dtype;
-use mercer::dataset::Dataset;
+use mercer::dataset::{Block, BlockReader, Dataset, Source, SourceInfo};
 use mercer::model::Header;
 use mercer_io::{ColumnRef, ReadOptions, TargetChoice, open, open_with_labels};
 
 use crate::args::{ColumnArgs, ReadingArgs};
 use crate::failure::Failure;
+use crate::progress;
 
 /// The columns a user named.
 fn chosen(target: &[String]) -> Option<TargetChoice> {
@@ -24,19 +25,38 @@ pub(crate) fn training_options(reading: &ReadingArgs, columns: &ColumnArgs, labe
     }
 }
 
+/// The columns a model was trained on.
+pub(crate) struct TrainedColumns {
+    pub(crate) n_inputs: usize,
+    input_names: Vec<String>,
+    target_names: Vec<String>,
+    dtype: Dtype,
+}
+
+impl TrainedColumns {
+    /// Those of rows that will be trained on.
+    pub(crate) fn of_dataset(dataset: &Dataset, dtype: Dtype) -> Self {
+        let info = dataset.info();
+        let (input_names, target_names) = (info.input_names.clone(), info.target_names.clone());
+        Self { n_inputs: dataset.n_inputs(), input_names, target_names, dtype }
+    }
+
+    /// Those a saved model names.
+    pub(crate) fn of_model(header: &Header) -> Self {
+        let (input_names, target_names) = (header.input_names.clone(), header.target_names.clone());
+        Self { n_inputs: header.spec.map.n_inputs(), input_names, target_names, dtype: header.spec.dtype }
+    }
+}
+
 /// How to read rows for a model: the same columns, the target where it is there.
-pub(crate) fn model_options(reading: &ReadingArgs, header: &Header, target: &[String]) -> ReadOptions {
-    let n_inputs = header.spec.map.n_inputs();
-    let present = TargetChoice::IfPresent {
-        names: header.target_names.clone(),
-        n_inputs,
-        position: header.target_names.first().and_then(|name| target_position(name)).unwrap_or(n_inputs),
-    };
+pub(crate) fn model_options(reading: &ReadingArgs, columns: &TrainedColumns, target: &[String]) -> ReadOptions {
+    let (n_inputs, names) = (columns.n_inputs, columns.target_names.clone());
+    let position = names.first().and_then(|name| target_position(name)).unwrap_or(n_inputs);
     ReadOptions {
-        target: chosen(target).unwrap_or(present),
+        target: chosen(target).unwrap_or(TargetChoice::IfPresent { names, n_inputs, position }),
         n_inputs: Some(n_inputs),
-        input_names: (!header.input_names.is_empty()).then(|| header.input_names.clone()),
-        ..base_options(reading, header.spec.dtype)
+        input_names: (!columns.input_names.is_empty()).then(|| columns.input_names.clone()),
+        ..base_options(reading, columns.dtype)
     }
 }
 
@@ -55,6 +75,27 @@ fn base_options(reading: &ReadingArgs, dtype: Dtype) -> ReadOptions {
     }
 }
 
+/// A source that ends at Ctrl-C: a scan is long where the file is.
+struct Interruptible(Box<dyn Source>);
+
+struct InterruptibleReader<'a>(Box<dyn BlockReader + 'a>);
+
+impl Source for Interruptible {
+    fn info(&self) -> &SourceInfo {
+        self.0.info()
+    }
+
+    fn read(&self) -> mercer::Result<Box<dyn BlockReader + '_>> {
+        Ok(Box::new(InterruptibleReader(self.0.read()?)))
+    }
+}
+
+impl BlockReader for InterruptibleReader<'_> {
+    fn next_block(&mut self) -> mercer::Result<Option<Block>> {
+        if progress::interrupted() { Err(mercer::Error::Interrupted) } else { self.0.next_block() }
+    }
+}
+
 /// Reads and checks a file once, and keeps it in memory where it is small enough.
 pub(crate) fn load(
     path: &str,
@@ -66,5 +107,6 @@ pub(crate) fn load(
         Some(labels) => open_with_labels(path, labels, options)?,
         None => open(path, options)?,
     };
+    let source = Box::new(Interruptible(source));
     Ok(Dataset::scan(source, reading.cache.saturating_mul(1 << 20))?)
 }

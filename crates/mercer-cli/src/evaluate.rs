@@ -7,7 +7,7 @@ use mercer::Driver;
 use serde_json::json;
 
 use crate::args::EvaluateArgs;
-use crate::data::{load, model_options};
+use crate::data::{TrainedColumns, load, model_options};
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::progress::Bar;
@@ -19,10 +19,10 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let header = model.header();
     let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
-    let options = model_options(&args.reading, &header, &args.target);
+    let options = model_options(&args.reading, &TrainedColumns::of_model(&header), &args.target);
     let labels = args.labels.as_deref();
     let dataset = driver.time("load", || load(&args.data, labels, &options, &args.reading))?;
-    mercer_io::check_inputs(&header, &dataset)?;
+    mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
     if dataset.targets().is_none() {
         let text = format!("{} has no targets to compare with; give --labels FILE or --target COLUMN", args.data);
         return Err(Failure::Usage(text));

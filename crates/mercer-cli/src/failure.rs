@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
+
 /// What went wrong, and so which exit status it gives.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -12,6 +14,8 @@ pub(crate) enum Failure {
     File(mercer_io::Error),
     /// The flags do not go together.
     Usage(String),
+    /// The flags cannot be read, or help was asked for.
+    Flags(clap::Error),
     /// Standard output failed.
     Output(io::Error),
 }
@@ -21,16 +25,53 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let (text, status) = match self {
             Self::Library(mercer::Error::Interrupted) => ("interrupted; nothing was written".to_owned(), 130),
+            Self::Library(mercer::Error::Parameter { name, got, expected }) => {
+                (format!("--{} is {got}, must be {expected}", name.replace('_', "-")), 2)
+            }
             Self::Library(error) => (error.to_string(), 2),
             Self::File(error @ mercer_io::Error::Write { .. }) => (error.to_string(), 1),
             Self::File(error) => (error.to_string(), 2),
             Self::Usage(text) => (text.clone(), 2),
+            Self::Flags(error) if is_help(error) => {
+                let _ = error.print();
+                return ExitCode::from(error.exit_code() as u8);
+            }
+            Self::Flags(error) => (one_line(error), 2),
             // A reader that has seen enough (`mercer … | head`) is no failure.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Output(error) => (format!("cannot write to standard output: {error}"), 1),
         };
-        eprintln!("mercer: {text}");
+        eprintln!("mercer: {}", printable(&text));
         ExitCode::from(status)
+    }
+}
+
+/// Text of which parts come from files, on one line and without control characters.
+fn printable(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
+fn is_help(error: &clap::Error) -> bool {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion)
+}
+
+/// What clap says on several lines, on one: what is wrong, the tip where there is one, and where to read on.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).filter(|line| {
+        let told_below = line.starts_with("Usage:") || line.starts_with("For more information");
+        // The tip to write `-- --flag` has never been what was meant.
+        !(line.is_empty() || told_below || line.starts_with("tip: to pass"))
+    });
+    let text = lines.collect::<Vec<_>>().join(" ").replace(" tip: ", "; ");
+    format!("{}; see mercer --help", text.trim_start_matches("error: "))
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self::Flags(error)
     }
 }
 

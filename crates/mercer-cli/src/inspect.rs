@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
-use crate::text::{count, number};
+use crate::text::{count, kernel, number, real_values};
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let (header, tensors) = mercer_io::read_model_header(&args.model)?;
@@ -47,16 +47,16 @@ fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
             let labels: Vec<_> = classes.iter().map(ToString::to_string).collect();
             writeln!(out, "predicts    one of {} classes: {}", labels.len(), shortened(&labels))?;
         }
-        Outputs::Regression { n_targets } => writeln!(out, "predicts    {n_targets} real value(s)")?,
+        Outputs::Regression { n_targets } => writeln!(out, "predicts    {}", real_values(*n_targets))?,
     }
     if !header.target_names.is_empty() {
         writeln!(out, "target      {}", shortened(&header.target_names))?;
     }
     writeln!(out, "preprocess  {}", spec.preprocess.name())?;
-    let kernel = serde_json::to_string(&spec.map.kernel()).unwrap_or_default();
-    writeln!(out, "map         {}, {} features of {kernel}", spec.map.name(), count(spec.map.n_components() as u64))?;
+    let kernel = kernel(spec.map.kernel());
+    writeln!(out, "map         {}: {} features of {kernel}", spec.map.name(), count(spec.map.n_components() as u64))?;
     let ResolvedLearner::Ridge { lambda } = spec.learner;
-    writeln!(out, "learner     ridge, lambda {}", number(lambda))?;
+    writeln!(out, "learner     ridge: lambda {}", number(lambda))?;
     writeln!(out, "seed        {}", spec.seed)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `mercer predict`: labels, values and scores of rows.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use ndarray::ArrayView1;
 use serde_json::json;
 
 use crate::args::PredictArgs;
-use crate::data::{load, model_options};
+use crate::data::{TrainedColumns, load, model_options};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::text::count;
@@ -23,9 +24,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let table = Table::new(&header.outputs, &header.target_names, args)?;
     let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
-    let options = model_options(&args.reading, &header, &[]);
+    let options = model_options(&args.reading, &TrainedColumns::of_model(&header), &[]);
     let dataset = driver.time("load", || load(&args.data, None, &options, &args.reading))?;
-    mercer_io::check_inputs(&header, &dataset)?;
+    mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
     let Some(path) = &args.output else {
         let writer = PredictionWriter::csv(io::BufWriter::new(io::stdout()), &table.columns)?;
         write_rows(&model, &driver, &dataset, &table, writer)?.flush()?;
@@ -65,7 +66,7 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn new(outputs: &'a Outputs, target_names: &[String], args: &PredictArgs) -> Result<Self, Failure> {
-        let extension = args.output.as_ref().and_then(|path| path.extension()).map(|x| x.to_ascii_lowercase());
+        let extension = args.output.as_ref().and_then(|path| path.extension()).map(OsStr::to_ascii_lowercase);
         let npy = extension.as_ref().is_some_and(|extension| extension == "npy");
         if let Some(path) = &args.output
             && !npy

@@ -10,6 +10,11 @@ use mercer::Progress;
 /// Set by Ctrl-C; the work ends at its next panel of rows, and files half written vanish.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
 /// A bar with rate and remaining time on a terminal; silent in a pipe.
 pub(crate) struct Bar {
     visible: bool,
@@ -59,6 +64,6 @@ impl Progress for Bar {
     }
 
     fn interrupted(&self) -> bool {
-        INTERRUPTED.load(Ordering::SeqCst)
+        interrupted()
     }
 }

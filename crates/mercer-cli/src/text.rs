@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use mercer::dataset::ClassLabel;
+use mercer::kernels::Kernel;
 use mercer::metrics::ClassificationReport;
 use mercer::pipeline::Evaluation;
 
@@ -40,6 +41,19 @@ pub(crate) fn bytes(n: u64) -> String {
         unit += 1;
     }
     if unit == 0 { format!("{n} bytes") } else { format!("{value:.1} {}", units[unit]) }
+}
+
+/// A kernel with its parameters.
+pub(crate) fn kernel(kernel: Kernel) -> String {
+    match kernel {
+        Kernel::Rbf { gamma } => format!("the RBF kernel, gamma {}", number(gamma)),
+        other => format!("{other:?}"),
+    }
+}
+
+/// 1 as "one real value", 3 as "3 real values".
+pub(crate) fn real_values(n: usize) -> String {
+    if n == 1 { "one real value".to_owned() } else { format!("{} real values", count(n as u64)) }
 }
 
 /// 0.98765 as 98.77 %.

@@ -12,7 +12,7 @@ use mercer::pipeline::{Evaluation, FitReport, PipelineSpec};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Learner, Map as MapName, ModelArgs, Sample, TrainArgs};
-use crate::data::{load, model_options, training_options};
+use crate::data::{TrainedColumns, load, model_options, training_options};
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::progress::Bar;
@@ -35,20 +35,26 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let spec = pipeline_spec(&args.model);
     spec.validate()?;
+    let bar = Bar::new(args.run.quiet);
     if let Some(path) = &args.output {
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
-    let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
     let (dataset, sample_test) = driver.time("load", || training_data(args))?;
-    let (model, report) = Model::fit(&dataset, &spec, args.model.dtype.into(), &driver)?;
+    if dataset.targets().is_none() {
+        let text = format!("{} has no targets to learn; give them with --labels FILE", dataset.info().name);
+        return Err(Failure::Usage(text));
+    }
+    // Test rows that cannot be used are said before the work, too.
     let test = match (sample_test, &args.test) {
         (Some(test), _) => Some(test),
-        (None, Some(path)) => Some(driver.time("load", || test_data(args, &model, path))?),
+        (None, Some(path)) => Some(driver.time("load", || test_data(args, &dataset, path))?),
         (None, None) => None,
     };
+    let (model, report) = Model::fit(&dataset, &spec, args.model.dtype.into(), &driver)?;
     let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;
+    driver.check_interrupted()?;
     let model_bytes = match &args.output {
         Some(path) => driver.time("save", || mercer_io::save_model(path, &model))?,
         None => mercer_io::model_to_bytes(&model)?.len() as u64,
@@ -101,12 +107,13 @@ fn training_data(args: &TrainArgs) -> Result<(Dataset, Option<Dataset>), Failure
     Ok((load(path, labels, &options, &args.reading)?, None))
 }
 
-fn test_data(args: &TrainArgs, model: &Model, path: &str) -> Result<Dataset, Failure> {
-    let options = model_options(&args.reading, &model.header(), &args.columns.target);
+fn test_data(args: &TrainArgs, train: &Dataset, path: &str) -> Result<Dataset, Failure> {
+    let columns = TrainedColumns::of_dataset(train, args.model.dtype.into());
+    let options = model_options(&args.reading, &columns, &args.columns.target);
     let test = load(path, args.test_labels.as_deref(), &options, &args.reading)?;
-    mercer_io::check_inputs(&model.header(), &test)?;
+    mercer_io::check_inputs(columns.n_inputs, &test)?;
     if test.targets().is_none() {
-        return Err(Failure::Usage(format!("{path} has no targets; give them with --test-labels")));
+        return Err(Failure::Usage(format!("{path} has no targets; give them with --test-labels FILE")));
     }
     Ok(test)
 }

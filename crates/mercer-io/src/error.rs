@@ -20,6 +20,10 @@ pub enum Error {
     #[error("{file} is a directory; give the path of a file in it")]
     Directory { file: String },
 
+    /// The path leads to a pipe or a device.
+    #[error("{file} is a pipe or a device, and data is read more than once; save it to a file first")]
+    NotAFile { file: String },
+
     /// The operating system failed.
     #[error("cannot read {file}: {source}")]
     Io { file: String, source: std::io::Error },
@@ -111,6 +115,10 @@ pub enum Error {
     /// A name fits several columns.
     #[error("{file}: {wanted} fits {} columns ({}); choose the target column by its number", .columns.len(), .columns.join(", "))]
     AmbiguousColumn { file: String, wanted: String, columns: Vec<String> },
+
+    /// A column is chosen twice.
+    #[error("{file}: column {column} is chosen twice; a column is one input or one target")]
+    ColumnTwice { file: String, column: String },
 
     /// All columns are targets.
     #[error("{file} has {n_columns} column(s), all of them targets; nothing is left for the inputs")]

@@ -124,14 +124,19 @@ impl Input {
     }
 }
 
-/// Opens a regular file or a pipe, never a directory.
+/// Opens a regular file: a directory has no rows, and a pipe cannot be read twice.
 pub(crate) fn open_file(path: &str, name: &str) -> Result<File> {
-    let file = File::open(path).map_err(|source| io_error(name, source))?;
-    let metadata = file.metadata().map_err(|source| io_error(name, source))?;
+    if path == "-" {
+        return Err(Error::NotAFile { file: "standard input".to_owned() });
+    }
+    let metadata = std::fs::metadata(path).map_err(|source| io_error(name, source))?;
     if metadata.is_dir() {
         return Err(Error::Directory { file: name.to_owned() });
     }
-    Ok(file)
+    if !metadata.is_file() {
+        return Err(Error::NotAFile { file: name.to_owned() });
+    }
+    File::open(path).map_err(|source| io_error(name, source))
 }
 
 fn io_error(name: &str, source: io::Error) -> Error {

@@ -164,9 +164,9 @@ impl Stored for f64 {
 /// Checks that `dataset` has the width that a model was trained on, naming both.
 ///
 /// # Errors
-/// [`Error::Model`] when it has not.
-pub fn check_inputs(header: &Header, dataset: &Dataset) -> Result<()> {
-    let (got, expected) = (dataset.n_inputs(), header.spec.map.n_inputs());
+/// [`Error::Data`] when it has not.
+pub fn check_inputs(expected: usize, dataset: &Dataset) -> Result<()> {
+    let got = dataset.n_inputs();
     let sparse = dataset.info().layout == mercer::dataset::Layout::Sparse;
     if got == expected || (sparse && got < expected) {
         return Ok(());

@@ -65,7 +65,8 @@ pub enum TargetChoice {
     Columns(Vec<ColumnRef>),
     /// For prediction: the CSV target columns where the file has them. LIBSVM: the label.
     IfPresent {
-        /// their names, for a file with a header: all of them or none
+        /// their names, for a file with a header: all of them or none; a file whose inputs are not chosen by name is
+        /// then treated like one without a header
         names: Vec<String>,
         /// inputs of a row, for a file without a header: it has targets when it has that many columns more
         n_inputs: usize,

@@ -19,16 +19,20 @@ impl OutputFile {
     /// Opens the temporary file.
     ///
     /// # Errors
-    /// [`Error::Write`] when the folder is not there or not writable.
+    /// [`Error::Write`] when the folder is not there or not writable, [`Error::Directory`] when the path is one.
     pub fn create(path: &Path) -> Result<Self> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
         if path.is_dir() {
-            return Err(write_error(path, io::Error::from(io::ErrorKind::IsADirectory)));
+            return Err(Error::Directory { file: path.display().to_string() });
         }
-        let file = temporary(folder).map_err(|source| write_error(path, source))?;
+        if !folder.is_dir() {
+            let source = io::Error::new(io::ErrorKind::NotFound, format!("there is no folder {}", folder.display()));
+            return Err(write_error(path, source));
+        }
+        let file = temporary(folder).map_err(|source| write_error(path, without_path(source)))?;
         Ok(Self { path: path.to_owned(), writer: BufWriter::new(file) })
     }
 
@@ -65,6 +69,12 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile<File>> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
+}
+
+/// The error of the system alone: the name of a temporary file tells a user nothing.
+fn without_path(error: io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(|error| error.source()).and_then(|error| error.downcast_ref::<io::Error>());
+    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
 }
 
 /// The error of a failed write to `path`.

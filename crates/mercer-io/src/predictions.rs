@@ -17,7 +17,7 @@ impl<W: Write> PredictionWriter<W> {
     /// Those of the writer.
     pub fn csv(writer: W, columns: &[String]) -> io::Result<Self> {
         let mut writer = Box::new(csv::Writer::from_writer(writer));
-        writer.write_record(columns)?;
+        writer.write_record(columns).map_err(io_error)?;
         Ok(Self::Csv(writer))
     }
 
@@ -39,11 +39,10 @@ impl<W: Write> PredictionWriter<W> {
         match self {
             Self::Csv(writer) => {
                 if let Some(label) = label {
-                    writer.write_field(label)?;
+                    writer.write_field(label).map_err(io_error)?;
                 }
-                numbers.iter().try_for_each(|x| writer.write_field(x.to_string()))?;
-                writer.write_record(None::<&[u8]>)?;
-                Ok(())
+                numbers.iter().try_for_each(|x| writer.write_field(x.to_string())).map_err(io_error)?;
+                writer.write_record(None::<&[u8]>).map_err(io_error)
             }
             Self::Npy(writer) => numbers.iter().try_for_each(|x| writer.write_all(&x.to_le_bytes())),
         }
@@ -58,6 +57,14 @@ impl<W: Write> PredictionWriter<W> {
             Self::Csv(writer) => writer.into_inner().map_err(|error| io::Error::from(error.error().kind())),
             Self::Npy(mut writer) => writer.flush().map(|()| writer),
         }
+    }
+}
+
+/// The error of the writer itself: its kind tells a closed pipe from a full disk.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
 

@@ -35,7 +35,7 @@ impl Value for f64 {
 }
 
 /// What to do about a value that float32 cannot hold.
-pub(crate) const TOO_BIG: &str = "it is too large for float32: scale it or read the file as float64";
+pub(crate) const TOO_BIG: &str = "it is too large for float32: scale it or choose the dtype float64";
 /// What to do about a value that is not finite.
 pub(crate) const FILL_IN: &str = "replace it or remove its row";
 

@@ -66,6 +66,14 @@ impl<'p> Driver<'p> {
         self.stages().iter().map(|(stage, time)| (*stage, time.as_secs_f64())).collect()
     }
 
+    /// To be asked between long steps that are no passes.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the work should end.
+    pub fn check_interrupted(&self) -> Result<()> {
+        if self.progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Runs `work` on the threads and counts its time to `stage`.
     pub fn time<R: Send>(&self, stage: &'static str, work: impl FnOnce() -> R + Send) -> R {
         let start = Instant::now();
@@ -124,9 +132,7 @@ impl<'p> Driver<'p> {
         mut each: impl FnMut(Panel<T>) -> Result<()>,
     ) -> Result<()> {
         loop {
-            if self.progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            self.check_interrupted()?;
             let start = Instant::now();
             let Some(mut panel) = panels.next_panel()? else { return Ok(()) };
             if let Some(preprocess) = preprocess {

@@ -36,6 +36,20 @@ pub enum Error {
         expected: usize,
     },
 
+    /// Rows so wide that a map of them fits no ordinary memory.
+    #[error(
+        "{context} has {n_inputs} inputs in a row, too many for a map of {n_components} components; number the inputs \
+         without gaps, or use fewer components"
+    )]
+    TooWide {
+        /// which rows
+        context: String,
+        /// inputs found
+        n_inputs: usize,
+        /// components asked for
+        n_components: usize,
+    },
+
     /// A value that is not finite.
     #[error("row {row}, input {input} is {value}; every value must be finite")]
     NotFinite {
@@ -88,6 +102,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says whose targets they are, where targets are at fault.
+    pub(crate) fn of_targets_in(self, name: &str) -> Self {
+        match self {
+            Self::Targets(text) => Self::Targets(format!("{name}: {text}")),
+            other => other,
+        }
+    }
+
     /// A parameter outside its range.
     pub fn parameter(name: &'static str, got: impl ToString, expected: &'static str) -> Self {
         Self::Parameter { name, got: got.to_string(), expected }

@@ -207,7 +207,7 @@ impl<T: Scalar> Pipeline<T> {
         let panels = Panels::new(dataset, self.map.n_inputs(), encoder, Selection::All)?;
         let parts = (&self.preprocess, &*self.map);
         let mut first_row = 0;
-        driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
+        let result = driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
             let mut scores = Array2::zeros((features.nrows(), self.model.n_outputs()));
             self.model.scores_into(features, scores.view_mut());
             if let Some(at) = scores.outer_iter().position(|row| !row.iter().all(|score| score.is_finite())) {
@@ -215,7 +215,8 @@ impl<T: Scalar> Pipeline<T> {
             }
             first_row += scores.nrows() as u64;
             each(scores.view(), targets)
-        })
+        });
+        result.map_err(|error| error.of_targets_in(&dataset.info().name))
     }
 
     /// Compares predictions with the targets of `dataset`.

@@ -662,7 +662,7 @@ fn parameters_outside_their_range() {
     }
     let more_folds_than_rows = PipelineSpec { cv: Some(50), ..spec(4) };
     let error = fit_error(&data, &more_folds_than_rows);
-    assert!(matches!(error, Error::TooFewRows { got: 0, .. }) && error.to_string().contains("of 50"), "{error}");
+    assert!(matches!(error, Error::Parameter { name: "cv", .. }) && error.to_string().contains("50 for"), "{error}");
     let filled = PipelineSpec { preprocess: PreprocessSpec::Standardize, ..spec(4) };
     let error = fit_error(&sparse_signs(0, 40).dataset(), &filled);
     assert!(matches!(error, Error::Parameter { name: "preprocess", .. }), "{error}");

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use mercer::dataset::{Layout, TargetEncoder, Task};
 use mercer::feature_maps::Gamma;
-use mercer::kernels::Kernel;
+use mercer::learners::Lambda;
 use mercer::pipeline::{Outputs, ResolvedLearner};
 use mercer::preprocess::PreprocessSpec;
 
 use super::{Trained, cross_validation};
 use crate::args::TrainArgs;
 use crate::memory::peak_bytes;
-use crate::text::{bytes, count, number, percent, scores, tables};
+use crate::text::{bytes, count, kernel, number, percent, real_values, scores, tables};
 
 pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
     writeln!(out, "data        {}", data(trained))?;
@@ -22,15 +22,7 @@ pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -
     }
     writeln!(out, "learner     {}", learner(trained, args))?;
     if let (Some(k), Some(choice)) = (args.model.cv, &trained.report.lambda) {
-        let scores = cross_validation(&choice.folds);
-        let (name, mean) = if scores["accuracy"].is_null() { ("rmse", "rmse") } else { ("accuracy", "accuracy") };
-        let deviation = scores[format!("{name}_deviation")].as_f64().unwrap_or(0.0);
-        let mean = scores[mean].as_f64().unwrap_or(0.0);
-        if name == "accuracy" {
-            writeln!(out, "{k}-fold cv   accuracy {} ± {}", percent(mean), percent(deviation))?;
-        } else {
-            writeln!(out, "{k}-fold cv   RMSE {} ± {}", number(mean), number(deviation))?;
-        }
+        writeln!(out, "{:<12}{}", format!("{k}-fold cv"), fold_scores(&cross_validation(&choice.folds)))?;
     }
     if let Some(test) = &trained.test {
         writeln!(out, "test        {}", scores(test))?;
@@ -47,6 +39,14 @@ pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -
     }
 }
 
+fn fold_scores(scores: &serde_json::Value) -> String {
+    let value = |name: &str| scores[name].as_f64().unwrap_or(0.0);
+    if scores["accuracy"].is_null() {
+        return format!("RMSE {} ± {}", number(value("rmse")), number(value("rmse_deviation")));
+    }
+    format!("accuracy {} ± {}", percent(value("accuracy")), percent(value("accuracy_deviation")))
+}
+
 fn data(trained: &Trained) -> String {
     let (dataset, info) = (&trained.dataset, trained.dataset.info());
     let (rows, inputs) = (count(dataset.n_rows()), count(dataset.n_inputs() as u64));
@@ -59,7 +59,9 @@ fn data(trained: &Trained) -> String {
         }
     };
     let place = if dataset.is_in_memory() { "" } else { ", read again at every pass" };
-    format!("{} ({}): {rows} rows × {inputs} inputs, {kind}{place}", info.name, info.format)
+    // Of what is bundled the name says all.
+    let format = if info.format == "memory" { String::new() } else { format!(" ({})", info.format) };
+    format!("{}{format}: {rows} rows × {inputs} inputs, {kind}{place}", info.name)
 }
 
 fn target(trained: &Trained, args: &TrainArgs) -> String {
@@ -71,7 +73,7 @@ fn target(trained: &Trained, args: &TrainArgs) -> String {
             let balance = balance(trained);
             format!("classification{of}: {} classes{balance}{why}", classes.len())
         }
-        Outputs::Regression { n_targets } => format!("regression{of}: {n_targets} real target(s){why}"),
+        Outputs::Regression { n_targets } => format!("regression{of}: {}{why}", real_values(*n_targets)),
     }
 }
 
@@ -110,11 +112,8 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
         Gamma::Median => " (median: 1 / (2 · median distance²))",
         Gamma::Value(_) => "",
     };
-    let kernel = match map.kernel() {
-        Kernel::Rbf { gamma } => format!("the RBF kernel, gamma {}{rule}", number(gamma)),
-        other => format!("{other:?}"),
-    };
-    let mut lines = vec![format!("map         {}: {features} features of {kernel}", map.name())];
+    let kernel = kernel(map.kernel());
+    let mut lines = vec![format!("map         {}: {features} features of {kernel}{rule}", map.name())];
     if let Some(report) = &trained.report.approximation {
         let (error, distortion) = (number(report.kernel.rmse), percent(report.distances.mean));
         let rows = count(report.n_rows);
@@ -127,7 +126,10 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
 fn learner(trained: &Trained, args: &TrainArgs) -> String {
     let ResolvedLearner::Ridge { lambda } = trained.model.header().spec.learner;
     let text = format!("ridge: lambda {}", number(lambda));
-    let Some(choice) = &trained.report.lambda else { return text };
+    let Some(choice) = &trained.report.lambda else {
+        let auto = args.model.lambda == Lambda::Auto;
+        return if auto { format!("{text}, too few rows to try others") } else { text };
+    };
     let judges: u64 = choice.folds.iter().map(|fold| fold.n_rows).sum();
     let best = choice.candidates.iter().find(|candidate| candidate.lambda == choice.lambda);
     let score = best.map_or(String::new(), |best| match (best.error_rate, best.squared_error) {

@@ -39,7 +39,7 @@ impl Columns {
         options: &ReadOptions,
         purpose: Purpose,
     ) -> Result<Self> {
-        let table = Table { file, names: &names, n_columns };
+        let table = Table { file, names: &names, n_columns, inputs_by_name: options.input_names.is_some() };
         let targets = match purpose {
             Purpose::Rows => table.targets(&options.target)?,
             Purpose::Labels => table.labels(&options.target)?,
@@ -59,8 +59,10 @@ impl Columns {
         let n_inputs = count(|role| matches!(role, Role::Input(_)));
         let n_targets = count(|role| matches!(role, Role::Target(_)));
         if n_inputs < inputs.len() || n_targets < targets.len() {
-            let columns = table.described(inputs.iter().chain(&targets));
-            return Err(Error::AmbiguousColumn { file: file.to_owned(), wanted: "the choice".to_owned(), columns });
+            let chosen: Vec<usize> = inputs.iter().chain(&targets).copied().collect();
+            let twice = (1..chosen.len()).filter(|&i| chosen[..i].contains(&chosen[i])).map(|i| &chosen[i]);
+            let column = table.described(twice.take(1)).join("");
+            return Err(Error::ColumnTwice { file: file.to_owned(), column });
         }
         Ok(Self { names, roles, n_inputs, n_targets })
     }
@@ -93,6 +95,8 @@ struct Table<'a> {
     file: &'a str,
     names: &'a [String],
     n_columns: usize,
+    /// Whether the inputs are those of certain names.
+    inputs_by_name: bool,
 }
 
 impl Table<'_> {
@@ -101,10 +105,13 @@ impl Table<'_> {
             TargetChoice::None => Ok(Vec::new()),
             TargetChoice::Columns(columns) => columns.iter().map(|column| self.find(column)).collect(),
             TargetChoice::Auto => self.usual_target().map(|column| vec![column]),
-            TargetChoice::IfPresent { names, .. } if !self.names.is_empty() => {
-                let present = !names.is_empty() && names.iter().all(|name| self.names.contains(name));
-                if present { self.by_names(names) } else { Ok(Vec::new()) }
+            TargetChoice::IfPresent { names, .. }
+                if !names.is_empty() && names.iter().all(|name| self.names.contains(name)) =>
+            {
+                self.by_names(names)
             }
+            // Inputs found by their names leave no doubt which columns are not theirs.
+            TargetChoice::IfPresent { .. } if !self.names.is_empty() && self.inputs_by_name => Ok(Vec::new()),
             &TargetChoice::IfPresent { ref names, n_inputs, position } => {
                 let end = position.saturating_add(names.len().max(1));
                 let present = self.n_columns == n_inputs.saturating_add(names.len().max(1)) && end <= self.n_columns;
@@ -166,6 +173,8 @@ impl Table<'_> {
     }
 
     fn described<'a>(&self, columns: impl Iterator<Item = &'a usize>) -> Vec<String> {
-        columns.map(|&i| format!("{} {}", i + 1, self.names.get(i).map_or("", |name| name))).collect()
+        columns
+            .map(|&i| format!("{} {}", i + 1, self.names.get(i).map_or("", |name| name)).trim_end().to_owned())
+            .collect()
     }
 }

@@ -2,6 +2,8 @@
 
 use super::columns::is_target_name;
 
+/// The name of the column of labels that mercer writes.
+const WRITTEN: &str = "prediction";
 /// Lines compared to find the delimiter.
 const SAMPLE: usize = 20;
 
@@ -44,7 +46,7 @@ pub(super) fn detect_header(first: &[Vec<u8>], second: Option<&[Vec<u8>]>) -> bo
         return false;
     }
     let Some(second) = second else { return numbers.is_empty() && first.len() > 1 };
-    let named = first.iter().any(|name| str::from_utf8(name).is_ok_and(is_target_name));
+    let named = first.iter().any(|name| str::from_utf8(name).is_ok_and(|name| is_target_name(name) || name == WRITTEN));
     named || first.iter().zip(second).any(|(name, below)| !is_number(name) && is_number(below))
 }
 
@@ -71,6 +73,7 @@ mod tests {
         assert!(header("width,height,species", "1.5,2,setosa"));
         assert!(header("0,1,2,target", "5.1,3.5,1.4,setosa"));
         assert!(header("name,class", "x,a"));
+        assert!(header("prediction", "setosa"));
         assert!(!header("5.1,3.5,setosa", "4.9,3.0,setosa"));
         assert!(!header("5.1,3.5,y", "4.9,3.0,n"));
         assert!(!header("1.5,abc", "1.5,2"));

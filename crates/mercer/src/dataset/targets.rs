@@ -247,7 +247,10 @@ impl TargetEncoder {
         let number_of = |label: &ClassLabel| {
             numbers.get(&key(label)).copied().ok_or_else(|| {
                 let known: Vec<_> = labels.iter().take(10).map(ToString::to_string).collect();
-                Error::Targets(format!("the label {label} is none of the trained classes ({})", known.join(", ")))
+                Error::Targets(format!(
+                    "the label {label} is none of the trained classes ({}); remove its rows or train with it",
+                    known.join(", ")
+                ))
             })
         };
         let numeric = matches!(labels[0], ClassLabel::Number(_));

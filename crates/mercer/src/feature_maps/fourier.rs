@@ -79,7 +79,7 @@ impl<T: Scalar> FourierMap<T> {
 }
 
 /// A matrix beyond this many entries does not fit an ordinary computer.
-const MAX_ENTRIES: usize = 1 << 31;
+pub(crate) const MAX_ENTRIES: usize = 1 << 31;
 
 impl<T: Scalar, P: Projection<T>> FourierMap<T, P> {
     /// The map over any projection whose columns follow the kernel's spectral law.

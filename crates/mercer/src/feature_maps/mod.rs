@@ -6,6 +6,7 @@ mod fourier;
 mod gamma;
 
 pub use fourier::FourierMap;
+pub(crate) use fourier::MAX_ENTRIES;
 pub use gamma::Gamma;
 
 use mercer_simd::Scalar;

@@ -5,9 +5,9 @@ use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
 use super::{Outputs, Pipeline, PipelineSpec, ResolvedLearner, ResolvedSpec};
-use crate::dataset::{Dataset, PanelRows, Panels, Rows, Selection, TargetEncoder};
+use crate::dataset::{Dataset, PANEL_ROWS, PanelRows, Panels, Rows, Selection, TargetEncoder};
 use crate::driver::Driver;
-use crate::feature_maps::{FeatureMap, Gamma};
+use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES};
 use crate::learners::{Lambda, LearnerSpec, LinearModel};
 use crate::metrics::{ApproximationReport, approximation};
 use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
@@ -30,6 +30,8 @@ pub struct FitReport {
 
 /// Rows on which the map is compared with its kernel.
 const APPROXIMATION_SAMPLE: usize = 500;
+/// Wider rows are identifiers taken for inputs.
+const MAX_INPUTS: usize = 1 << 26;
 /// λ where the rows are too few to hold any out.
 const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
 /// Fewer rows than this are not divided.
@@ -45,7 +47,8 @@ impl<T: Scalar> Pipeline<T> {
         let targets = dataset.targets().ok_or_else(|| {
             Error::Targets(format!("{} has no targets; name a column or a file of labels", dataset.info().name))
         })?;
-        let encoder = targets.encoder(spec.task)?;
+        let encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
+        check_size(dataset, spec)?;
         let preprocess = fit_preprocess(dataset, spec.preprocess, driver)?;
         let gamma = resolve_gamma(dataset, &preprocess, spec, driver)?;
         let resolved_map = spec.map.resolve(gamma, dataset.n_inputs(), spec.seed);
@@ -89,6 +92,22 @@ impl<T: Scalar> Pipeline<T> {
     }
 }
 
+/// Refuses what memory cannot hold before it is asked for.
+fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
+    let (n_inputs, n_components) = (dataset.n_inputs(), spec.map.n_components());
+    // Sums and factor are triangles of f64, or the rows are kept, and panels of rows in any case; the system knows
+    // whether it has the memory.
+    let kept = usize::try_from(dataset.n_rows()).map_or(n_components, |n| n_components.min(n.saturating_mul(2)));
+    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(kept.max(2 * PANEL_ROWS))).is_err() {
+        let expected = "less: memory cannot hold what is learned from";
+        return Err(Error::parameter("n_components", n_components, expected));
+    }
+    if n_inputs > MAX_INPUTS || n_inputs.saturating_mul(n_components) > MAX_ENTRIES {
+        return Err(Error::TooWide { context: dataset.info().name.clone(), n_inputs, n_components });
+    }
+    Ok(())
+}
+
 fn given_or_default(lambda: Lambda) -> f64 {
     match lambda {
         Lambda::Value(value) => value,
@@ -117,11 +136,7 @@ fn choose<T: Scalar>(
         (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
         (None, Lambda::Auto) => Validation::HoldOut,
     };
-    match lambda::validate(fitting, gathered, candidates, validation) {
-        // Rows are dealt by class: small classes may leave the part held out empty.
-        Err(Error::TooFewRows { .. }) if validation == Validation::HoldOut => Ok(None),
-        choice => choice.map(Some),
-    }
+    lambda::validate(fitting, gathered, candidates, validation)
 }
 
 fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {

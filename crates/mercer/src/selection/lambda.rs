@@ -167,38 +167,49 @@ struct Score {
     squared_error: f64,
 }
 
-/// Tries every candidate on every judging fold. `all` was gathered from all rows.
+/// Tries every candidate on every judging fold. `all` was gathered from all rows. Nothing is chosen where the classes are
+/// so small that no row would be held out: rows are dealt by class.
 pub(crate) fn validate<T: Scalar>(
     fitting: &Fitting<'_, T>,
     all: &Gathered,
     candidates: &[f64],
     validation: Validation,
-) -> Result<LambdaChoice> {
+) -> Result<Option<LambdaChoice>> {
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
         let folds_of = || Folds::new(fitting.seed, Purpose::Fold, validation.n_parts());
         let rest = fitting.gather_without(all, folds_of(), fold)?;
         if rest.n_rows() == 0 || rest.n_rows() == all.n_rows() {
-            let context = format!("part {} of {}, or the rest of the data,", fold + 1, validation.n_parts());
-            return Err(Error::TooFewRows { context, got: 0, expected: 1 });
+            return match validation {
+                Validation::HoldOut => Ok(None),
+                Validation::CrossValidation { k } => {
+                    let got = format!("{k} for {} rows of {}", all.n_rows(), fitting.dataset.info().name);
+                    Err(Error::parameter("cv", got, "so small that every fold has rows; use fewer folds"))
+                }
+            };
         }
-        let models = fitting.driver.time("solve", || solve_all::<T>(rest, candidates))?;
+        let models = fitting.driver.time("solve", || solve_all::<T>(fitting.driver, rest, candidates))?;
         folds.push(score(fitting, &models, Selection::Fold { folds: folds_of(), fold })?);
     }
-    choose_lambda_of(fitting.encoder, candidates, &folds)
+    choose_lambda_of(fitting.encoder, candidates, &folds).map(Some)
 }
 
 /// The model of each λ; `None` where it is too small.
-fn solve_all<T: Scalar>(gathered: Gathered, candidates: &[f64]) -> Result<Vec<Option<LinearModel<T>>>> {
+fn solve_all<T: Scalar>(
+    driver: &Driver<'_>,
+    gathered: Gathered,
+    candidates: &[f64],
+) -> Result<Vec<Option<LinearModel<T>>>> {
     let mut system = gathered.into_system()?;
-    candidates
-        .iter()
-        .map(|&lambda| match system.solve(lambda) {
+    let mut solve = |&lambda: &f64| {
+        driver.check_interrupted()?;
+        match system.solve(lambda) {
             Ok(model) => Ok(Some(model)),
             Err(Error::NotPositiveDefinite { .. } | Error::Model(_)) => Ok(None),
             Err(error) => Err(error),
-        })
-        .collect()
+        }
+    };
+    candidates.iter().map(&mut solve).collect()
 }
 
 /// Scores the selected rows by all models in one product.

@@ -1,0 +1,88 @@
+//! The same data gives the same model, byte for byte, however it is read and however many threads work.
+
+mod support;
+
+use support::{Folder, Table, gzip};
+
+const WAYS: [&str; 11] = [
+    "",
+    "--threads 1",
+    "--threads 2",
+    "--threads 3",
+    "--block-rows 1",
+    "--block-rows 7",
+    "--block-rows 512",
+    "--block-rows 4096",
+    "--block-rows 100000",
+    "--cache 0",
+    "--cache 0 --block-rows 7 --threads 3",
+];
+
+/// More rows than two panels of 512, the last one not full.
+fn table() -> Table {
+    Table::new(1_300, 10, 3)
+}
+
+fn check(folder: &Folder, data: &str, gzipped: &str) {
+    let model = folder.train(data);
+    for way in WAYS {
+        assert!(folder.train(&format!("{data} {way}")) == model, "{data} {way}");
+    }
+    assert!(folder.train(gzipped) == model, "gzipped {data}");
+    assert!(folder.train(&format!("{gzipped} --cache 0")) == model, "gzipped {data}, streamed");
+    assert!(folder.train(&format!("{data} --seed 1")) != model, "another seed");
+}
+
+#[test]
+fn csv() {
+    let (folder, text) = (Folder::new(), table().csv("who", &["ann", "bob", "cy"]));
+    folder.write("a.csv.gz", gzip(&text));
+    folder.write("a.csv", text);
+    check(&folder, "a.csv", "a.csv.gz");
+    check(&folder, "a.csv --dtype float64 --cv 3", "a.csv.gz --dtype float64 --cv 3");
+}
+
+/// Fewer rows than half the features are kept, not summed.
+#[test]
+fn few_rows() {
+    let (folder, text) = (Folder::new(), Table::new(30, 10, 3).headerless());
+    folder.write("a.csv.gz", gzip(&text));
+    folder.write("a.csv", text);
+    check(&folder, "a.csv", "a.csv.gz");
+}
+
+#[test]
+fn libsvm() {
+    let (folder, text) = (Folder::new(), table().libsvm());
+    folder.write("a.svm.gz", gzip(&text));
+    folder.write("a.svm", text);
+    check(&folder, "a.svm", "a.svm.gz");
+}
+
+#[test]
+fn npy() {
+    let (folder, table) = (Folder::new(), table());
+    folder.write("x.npy.gz", gzip(table.npy()));
+    folder.write("x.npy", table.npy());
+    folder.write("y.npy", table.npy_labels());
+    check(&folder, "x.npy --labels y.npy", "x.npy.gz --labels y.npy");
+}
+
+#[test]
+fn idx() {
+    let (folder, table) = (Folder::new(), table());
+    folder.write("x.gz", gzip(table.idx()));
+    folder.write("y.gz", gzip(table.idx_labels()));
+    folder.write("x", table.idx());
+    folder.write("y", table.idx_labels());
+    check(&folder, "x --labels y --gamma median", "x.gz --labels y.gz --gamma median");
+}
+
+#[test]
+fn digits() {
+    let folder = Folder::new();
+    let model = folder.train("--sample digits");
+    for threads in 1..=3 {
+        assert!(folder.train(&format!("--sample digits --threads {threads}")) == model, "{threads} threads");
+    }
+}

@@ -1,0 +1,44 @@
+//! Ctrl-C in the middle of a training.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use support::{Folder, Run, Table};
+
+/// Whether the process has a handler for the interrupt signal (number 2) yet.
+fn listens(child: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_behind() {
+    let (folder, table) = (Folder::new(), Table::new(3_000, 6, 3));
+    folder.write("a.csv", table.headerless());
+    folder.write("old.mercer", "as it was");
+    let before = folder.names();
+    // 100 folds of 8 solutions each: it would take minutes.
+    let mut child = folder
+        .command("train a.csv --n-components 2048 --cv 100 --threads 1 -o old.mercer")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !listens(&child) {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be interrupted");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(kill.success());
+    let run = Run::from(child.wait_with_output().unwrap());
+    let stderr = "mercer: interrupted; nothing was written\n".to_owned();
+    assert_eq!(run, Run { status: Some(130), stdout: String::new(), stderr });
+    assert_eq!(folder.names(), before);
+    assert_eq!(folder.text("old.mercer"), "as it was");
+}

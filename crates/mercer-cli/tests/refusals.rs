@@ -1,0 +1,237 @@
+//! Every refusal: exit status 2, one line that names the place and the remedy, and no trace in the folder.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use support::{Folder, Table, gzip, npy, npz};
+
+/// All files of a folder with their content; directories with none.
+fn snapshot(folder: &Folder) -> Vec<(String, Option<Vec<u8>>)> {
+    let content = |name: &String| folder.file(name).is_file().then(|| folder.read(name));
+    folder.names().into_iter().map(|name| (name.clone(), content(&name))).collect()
+}
+
+fn refuse_with(status: i32, folder: &Folder, arguments: &str, says: &[&str]) {
+    let before = snapshot(folder);
+    let run = folder.run(arguments);
+    assert_eq!(run.status, Some(status), "mercer {arguments}: {run:?}");
+    assert_eq!(run.stdout, "", "mercer {arguments}");
+    assert!(run.stderr.starts_with("mercer: ") && run.stderr.ends_with('\n'), "mercer {arguments}: {run:?}");
+    assert_eq!(run.stderr.lines().count(), 1, "mercer {arguments}: {run:?}");
+    for part in says {
+        assert!(run.stderr.contains(part), "mercer {arguments} should say {part:?}: {}", run.stderr);
+    }
+    assert!(snapshot(folder) == before, "mercer {arguments} left {:?}", folder.names());
+}
+
+fn refuse(folder: &Folder, arguments: &str, says: &[&str]) {
+    refuse_with(2, folder, arguments, says);
+}
+
+/// Training on this content is refused; an older model stays as it was.
+fn refuse_data(name: &str, content: impl AsRef<[u8]>, says: &[&str]) {
+    let folder = Folder::new();
+    folder.write(name, content);
+    folder.write("old.mercer", "as it was");
+    refuse(&folder, &format!("train {name} --n-components 16 -o old.mercer"), &[&[name], says].concat());
+    refuse(&folder, &format!("train {name} --n-components 16 --cache 0 --block-rows 1 -o new.mercer"), &[name]);
+}
+
+#[test]
+fn bad_csv() {
+    refuse_data("a.csv", "a,b,y\n1,2,0\n1,2,3,1\n", &["line 3", "4 fields", "expected 3"]);
+    refuse_data("a.csv", "a,b,y\n1,2,0\n1\n", &["line 3", "1 fields", "fill the missing fields in"]);
+    refuse_data("a.csv", "a,b,y\n1,2,0\n1,x2,1\n", &["line 3", "column 2 (\"b\")", "\"x2\"", "write numbers like"]);
+    refuse_data("a.csv", "1;2,5;0\n1;2;1\n", &["line 1", "column 2", "\"2,5\"", "decimal point"]);
+    for value in ["nan", "NaN", "inf", "-inf", "1e999"] {
+        let text = format!("a,b,y\n1,2,0\n1,{value},1\n");
+        refuse_data("a.csv", text, &["line 3", "column 2 (\"b\")", value, "not a finite number", "remove its row"]);
+    }
+    refuse_data("a.csv", "a,b,y\n1,2,0\n1,1e39,1\n", &["1e39", "too large for float32", "float64"]);
+    refuse_data("a.csv", "a,b,y\n1,2,0\n1,,1\n", &["line 3", "column 2 (\"b\")", "missing", "fill it in"]);
+    refuse_data("a.csv", "a,b,y\n1,2,0\n1,2,\n", &["line 3", "column 3 (\"y\")", "missing"]);
+    refuse_data("a.csv", "", &["is empty"]);
+    refuse_data("a.csv", "\n\n", &["no rows"]);
+    refuse_data("a.csv", "a,b,y\n", &["a header but no rows"]);
+    refuse_data("a.csv", "a,y\n1,\"0\n2,1\n", &["line 2", "quote", "never closed"]);
+    refuse_data("a.csv", "a,y\n1,0\n2,0\n", &["one class 0", "two"]);
+    refuse_data("a.csv", "0\n1\n", &["1 column(s)", "nothing is left for the inputs"]);
+    refuse_data("a.csv", b"a,y\n1,x\xff\n2,z\n", &["line 2", "UTF-8"]);
+}
+
+#[test]
+fn bad_libsvm() {
+    refuse_data("a.svm", "1 1:2\n0 1:2 1:3\n", &["line 2", "index 1 occurs twice", "keep one"]);
+    refuse_data("a.svm", "1 1:2\n0 3:2 2:3\n", &["line 2", "index 2 comes after 3", "sort"]);
+    refuse_data("a.svm", "1 1:2\n0 99999999999:2\n", &["line 2", "99999999999:2", "number the inputs from 1"]);
+    refuse_data("a.svm", "1 1:2\n0 2000000000:2\n", &["2000000000 inputs", "without gaps"]);
+    refuse_data("a.svm", "1 1:2\n0 0:2\n", &["line 2", "0:2", "add 1"]);
+    refuse_data("a.svm", "1 1:2\n0 1:nan\n", &["line 2", "1:nan", "not a finite number"]);
+    refuse_data("a.svm", "1 1:2\n0 1:x\n", &["line 2", "1:x", "not a number"]);
+    refuse_data("a.svm", "1 1:2\n0 1:2 foo\n", &["line 2", "\"foo\"", "index:value"]);
+    refuse_data("a.svm", "1 1:2\nx 1:2\n", &["line 2", "\"x\"", "labels are numbers"]);
+    refuse_data("a.svm", "1 1:2\n1 1:3\n", &["one class 1"]);
+    refuse_data("a.svm", "# nothing\n", &["no rows"]);
+}
+
+#[test]
+fn bad_containers() {
+    refuse_data("a.bin", b"\x7fELF\0\0\0\0", &["begins with \"\\x7fELF", "expected LIBSVM, CSV, NPY, NPZ or IDX"]);
+    let table = Table::new(200, 4, 2);
+    let packed = gzip(table.headerless());
+    refuse_data("a.csv.gz", &packed[..packed.len() - 20], &["gzip", "cut off"]);
+    refuse_data("a.csv.gz", &packed[..5], &["gzip"]);
+    let array = table.npy();
+    refuse_data("a.npy", &array[..array.len() - 3], &["200 rows", "row 200", "cut off"]);
+    refuse_data("a.npy", &array[..40], &["header"]);
+    refuse_data("a.npy", npy("<c8", "(1, 1)", [0; 8]), &["<c8", "float32"]);
+    refuse_data("a.idx", &table.idx()[..100], &["200 rows", "cut off"]);
+    let folder = Folder::new();
+    folder.write("a.npz", npz(&[("x.npy", table.npy()), ("y.npy", table.npy_labels())]));
+    folder.ok("train a.npz::x --labels a.npz::y --n-components 16");
+    refuse(&folder, "train a.npz::z --labels a.npz::y", &["a.npz has no array \"z\"", "x, y"]);
+    folder.write("b.npz", npz(&[("first.npy", table.npy()), ("second.npy", table.npy())]));
+    refuse(&folder, "train b.npz --labels a.npz::y", &["b.npz has the arrays first, second", "b.npz::first"]);
+    refuse(&folder, "train a.npz::x", &["a.npz::x has no targets", "--labels"]);
+    folder.write("nan.npy", npy("<f4", "(2, 1)", [1.0_f32, f32::NAN].into_iter().flat_map(f32::to_le_bytes)));
+    folder.write("y.csv", "0\n1\n");
+    refuse(&folder, "train nan.npy --labels y.csv", &["nan.npy", "row 2", "column 1", "NaN"]);
+}
+
+#[test]
+fn files_that_do_not_fit() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.csv("who", &["ann", "bob", "cy"]));
+    folder.write("x.csv", table.inputs_only());
+    folder.write("y.csv", "0\n1\n2\n");
+    folder.write("narrow.csv", "x0,x1,who\n1,2,ann\n");
+    folder.write("unseen.csv", "x0,x1,x2,x3,who\n1,2,3,4,ann\n1,2,3,4,dan\n");
+    folder.write("few.csv", "a,y\n1,0\n2,1\n3,0\n4,1\n");
+    refuse(&folder, "train a.csv --target nope", &["a.csv has no column \"nope\"", "x0, x1, x2, x3, who"]);
+    refuse(&folder, "train a.csv --target 9", &["a.csv has no column 9"]);
+    refuse(&folder, "train x.csv --target nope", &["x.csv has no column \"nope\"", "from 1 to 4"]);
+    refuse(&folder, "train a.csv --target who,who", &["column 5 who", "twice"]);
+    refuse(&folder, "train x.csv --labels y.csv", &["x.csv has 60 rows", "y.csv has 3 labels"]);
+    refuse(&folder, "train a.csv --task regression", &["a.csv", "is not a number", "regression"]);
+    refuse(&folder, "train nowhere.csv", &["nowhere.csv", "no such file"]);
+    refuse(&folder, "train .", &[". is a directory"]);
+    refuse(&folder, "train -", &["standard input", "save it to a file"]);
+    if cfg!(unix) {
+        refuse(&folder, "train /dev/null", &["/dev/null", "save it to a file"]);
+    }
+    refuse(&folder, "train a.csv --test narrow.csv", &["narrow.csv has no column \"x2\""]);
+    refuse(&folder, "train x.csv --target 4 --test a.csv --n-components 16", &["a.csv"]);
+    let unseen = "train a.csv --test unseen.csv --n-components 16 -o new.mercer";
+    refuse(&folder, unseen, &["unseen.csv", "label dan", "ann, bob, cy"]);
+    refuse(&folder, "train a.csv --test nowhere.csv", &["nowhere.csv", "no such file"]);
+    refuse(&folder, "train a.csv --test x.csv", &["x.csv has no targets", "--test-labels"]);
+    refuse(&folder, "train few.csv --cv 5 --n-components 4", &["--cv is 5 for 4 rows of few.csv", "fewer folds"]);
+}
+
+#[test]
+fn bad_flags() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.headerless());
+    refuse(&folder, "train a.csv --n-components 5", &["--n-components is 5", "even"]);
+    refuse(&folder, "train a.csv --n-components 0", &["--n-components is 0", "at least 2"]);
+    refuse(&folder, "train a.csv --n-components -4", &["'-4'", "--n-components", "whole number"]);
+    refuse(&folder, "train a.csv --n-components 1000000000000", &["--n-components is 1000000000000", "memory"]);
+    refuse(&folder, "train a.csv --gamma -1", &["--gamma", "-1", "above 0, scale or median"]);
+    refuse(&folder, "train a.csv --gamma wide", &["--gamma", "wide", "above 0, scale or median"]);
+    refuse(&folder, "train a.csv --lambda 0", &["--lambda", "0", "auto or a number above 0"]);
+    refuse(&folder, "train a.csv --lambda inf", &["--lambda", "inf", "auto or a number above 0"]);
+    refuse(&folder, "train a.csv --cv 1", &["--cv is 1", "2 to 100"]);
+    refuse(&folder, "train a.csv --cv 1000", &["--cv is 1000", "2 to 100"]);
+    refuse(&folder, "train a.csv --preprocess fancy", &["fancy", "standardize, min-max"]);
+    refuse(&folder, "train a.csv --header maybe", &["maybe", "yes or no"]);
+    refuse(&folder, "train a.csv --delimiter ab", &["ab", "one character, or tab"]);
+    refuse(&folder, "train a.csv --block-rows 0", &["--block-rows", "0"]);
+    refuse(&folder, "train a.csv --threads many", &["--threads", "many", "whole number"]);
+    refuse(&folder, "train a.csv --n-component 4", &["--n-component'", "--n-components", "mercer --help"]);
+    refuse(&folder, "train a.csv --frobnicate", &["--frobnicate", "mercer --help"]);
+    refuse(&folder, "train", &["<DATA>"]);
+    refuse(&folder, "train a.csv --sample digits", &["--sample"]);
+    refuse(&folder, "train --sample digits --target 1", &["--sample", "--target"]);
+    refuse(&folder, "train a.csv --test-labels a.csv", &["--test"]);
+    refuse(&folder, "retrain a.csv", &["retrain"]);
+    refuse(&folder, "predict a.csv", &["<DATA>"]);
+}
+
+#[test]
+fn outputs_that_cannot_be() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.csv("who", &["ann", "bob", "cy"]));
+    folder.train("a.csv");
+    std::fs::create_dir(folder.file("sub")).unwrap();
+    std::fs::create_dir(folder.file("sub.csv")).unwrap();
+    refuse_with(1, &folder, "train a.csv -o nowhere/m.mercer", &["nowhere/m.mercer", "no folder nowhere"]);
+    refuse_with(1, &folder, "predict trained.mercer a.csv -o nowhere/p.csv", &["nowhere/p.csv", "no folder nowhere"]);
+    refuse(&folder, "train a.csv -o sub", &["sub is a directory"]);
+    refuse(&folder, "predict trained.mercer a.csv -o sub.csv", &["sub.csv is a directory"]);
+    refuse(&folder, "predict trained.mercer a.csv -o p.txt", &["p.txt", ".csv or .npy"]);
+    refuse(&folder, "predict trained.mercer a.csv -o p", &[".csv or .npy"]);
+    refuse(&folder, "predict trained.mercer a.csv -o p.npy", &["text", "--scores"]);
+    refuse(&folder, "predict trained.mercer a.csv --json", &["-o FILE"]);
+}
+
+#[test]
+fn data_that_does_not_fit_the_model() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("named.csv", table.csv("who", &["ann", "bob", "cy"]));
+    folder.write("plain.csv", table.headerless());
+    folder.write("narrow.csv", "1,2,3\n4,5,6\n");
+    folder.write("wide.csv", "1,2,3,4,5,6\n4,5,6,7,8,9\n");
+    folder.write("wide.svm", "0 1:2 9:1\n");
+    folder.write("late.csv", "x0,x1,x2,x3\n1,2,3,4\n1,2,oops,4\n");
+    folder.write("unseen.csv", "x0,x1,x2,x3,who\n1,2,3,4,dan\n");
+    folder.write("none.csv", "x0,x1,x2,x3\n1,2,3,4\n");
+    folder.write("old.csv", "as it was");
+    folder.train("plain.csv");
+    for data in ["narrow.csv", "wide.csv"] {
+        let says = [data, "trained on 4", "same columns"];
+        refuse(&folder, &format!("predict trained.mercer {data} -o old.csv"), &says);
+        refuse(&folder, &format!("evaluate trained.mercer {data}"), &says);
+    }
+    refuse(&folder, "predict trained.mercer wide.svm", &["wide.svm", "line 1", "9:1", "4 inputs"]);
+    folder.train("named.csv");
+    refuse(&folder, "predict trained.mercer late.csv", &["late.csv, line 3, column 3 (\"x2\")", "oops"]);
+    refuse(&folder, "predict trained.mercer late.csv -o old.csv --block-rows 1 --cache 0", &["late.csv, line 3"]);
+    refuse(&folder, "evaluate trained.mercer unseen.csv", &["unseen.csv", "dan"]);
+    refuse(&folder, "evaluate trained.mercer none.csv", &["none.csv has no targets", "--labels"]);
+    refuse(&folder, "predict trained.mercer nowhere.csv", &["nowhere.csv", "no such file"]);
+}
+
+#[test]
+fn bad_models() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.csv("who", &["ann", "bob", "cy"]));
+    let model = folder.train("a.csv");
+    let refuse_model = |bytes: &[u8], says: &[&str]| {
+        folder.write("bad.mercer", bytes);
+        let says = [&["bad.mercer is no usable model"], says].concat();
+        refuse(&folder, "predict bad.mercer a.csv", &says);
+    };
+    for length in (0..model.len()).step_by(61).chain([model.len() - 1]) {
+        refuse_model(&model[..length], &[]);
+        refuse(&folder, "inspect bad.mercer", &["bad.mercer is no usable model"]);
+    }
+    refuse_model(&[model.as_slice(), b"more"].concat(), &[]);
+    refuse_model(b"x0,x1\n1,2\n", &[]);
+    let replaced = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let at = model.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
+        [&model[..at], to.as_bytes(), &model[at + from.len()..]].concat()
+    };
+    refuse_model(&replaced(r#"format_version\":1"#, r#"format_version\":9"#), &["format version 9", "reads version 1"]);
+    refuse_model(&replaced(r#"n_inputs\":4"#, r#"n_inputs\":5"#), &[]);
+    refuse_model(&replaced(r#"n_components\":64"#, r#"n_components\":66"#), &["(64, 3)", "(66, 3)"]);
+    refuse_model(&replaced(r#"\"bob\""#, r#"\"ann\""#), &["all different"]);
+    refuse_model(&replaced("\"mercer\":", "\"other_\":"), &["mercer did not write"]);
+    refuse_model(&replaced("learner.weights", "learner.height_"), &[]);
+    let header = br#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}  "#;
+    let other = [&(header.len() as u64).to_le_bytes(), header.as_slice(), &[0; 4]].concat();
+    refuse_model(&other, &["a safetensors file that mercer did not write"]);
+    refuse(&folder, "predict nowhere.mercer a.csv", &["nowhere.mercer", "no such file"]);
+    refuse(&folder, "inspect .", &[". is a directory"]);
+}

@@ -1,0 +1,102 @@
+//! `mercer train`: its two reports, and the size of what it saves.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use support::{Folder, Table};
+
+/// The one run with all defaults: 4,096 features, lambda found by the data.
+#[test]
+fn digits_with_all_defaults() {
+    let folder = Folder::new();
+    let report = folder.json("train --sample digits -o digits.mercer");
+    assert_eq!(report["command"], "train");
+    assert!(report["test"]["accuracy"].as_f64().unwrap() >= 0.98, "{}", report["test"]);
+    assert!(report["test"]["f1_macro"].as_f64().unwrap() >= 0.98);
+    assert_eq!(report["test"]["confusion"].as_array().unwrap().len(), 10);
+    for stage in ["load", "map", "statistics", "solve", "save", "total"] {
+        assert!(report["seconds"][stage].as_f64().unwrap() >= 0.0, "{stage}: {}", report["seconds"]);
+    }
+    assert!(report["threads"].as_u64().unwrap() >= 1);
+    if cfg!(target_os = "linux") {
+        assert!(report["peak_memory_bytes"].as_u64().unwrap() > 1_000_000);
+    }
+    let spec = &report["spec"];
+    assert_eq!((&spec["preprocess"], &spec["dtype"], &spec["seed"]), (&"bytes".into(), &"float32".into(), &0.into()));
+    assert_eq!((&spec["map"]["name"], &spec["map"]["n_components"]), (&"fourier".into(), &4096.into()));
+    assert_eq!((&spec["map"]["n_inputs"], &spec["map"]["seed"]), (&64.into(), &0.into()));
+    assert!(spec["map"]["gamma"].as_f64().unwrap() > 0.0);
+    assert!(spec["learner"]["lambda"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["lambda"]["candidates"].as_array().unwrap().len(), 8);
+    assert!(report["cv"].is_null());
+
+    // Ten classes: the weights and intercepts as float32, and little else.
+    let size = folder.read("digits.mercer").len() as u64;
+    assert_eq!(report["model_bytes"], size);
+    assert!(size as f64 <= 1.1 * f64::from(4097 * 10 * 4) + 4096.0, "{size} bytes");
+}
+
+#[test]
+fn cross_validation_is_reported() {
+    let folder = Folder::new();
+    let report = folder.json("train --sample digits --n-components 128 --cv 5");
+    let (cv, folds) = (&report["cv"], report["cv"]["folds"].as_array().unwrap());
+    assert_eq!(folds.len(), 5);
+    let rows: u64 = folds.iter().map(|fold| fold["n_rows"].as_u64().unwrap()).sum();
+    assert_eq!(report["dataset"]["n_rows"], rows, "each row judges once");
+    assert!(cv["accuracy"].as_f64().unwrap() > 0.9 && cv["accuracy_deviation"].as_f64().unwrap() < 0.1, "{cv}");
+    assert_eq!(folder.names(), [""; 0], "nothing is saved unless asked");
+}
+
+#[test]
+fn cross_validation_of_a_regression() {
+    let folder = Folder::new();
+    let table = Table::new(90, 4, 3);
+    folder.write("r.csv", table.csv("length", &["0.5", "1.75", "4"]));
+    let report = folder.json("train r.csv --n-components 64 --cv 4");
+    assert_eq!((&report["outputs"]["task"], &report["outputs"]["n_targets"]), (&"regression".into(), &1.into()));
+    assert!(report["cv"]["rmse"].as_f64().unwrap() < 1.0 && report["cv"]["accuracy"].is_null());
+    let text = folder.ok("train r.csv --n-components 64 --cv 4");
+    for part in ["regression of length: one real value", "4-fold cv   RMSE "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn the_summary_says_what_was_chosen_and_how_it_went() {
+    let folder = Folder::new();
+    let text = folder.ok("train --sample digits --n-components 128 --cv 5 -o model.mercer");
+    let parts = [
+        "data        digits (bundled), training rows: 1,438 rows × 64 inputs, bytes\n",
+        "classification: 10 classes",
+        "preprocess  bytes divided by 255 (the default",
+        "map         fourier: 128 features of the RBF kernel, gamma ",
+        "kernel error ",
+        "learner     ridge: lambda ",
+        "the best of 8 in 5-fold cross-validation",
+        "5-fold cv   accuracy ",
+        "test        accuracy ",
+        "macro F1 ",
+        "confusion (rows: truth, columns: predicted)",
+        "class  precision  recall      F1     rows",
+        "time        ",
+        "total ",
+        "model       model.mercer (",
+    ];
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(text.contains("memory      "), cfg!(target_os = "linux"));
+}
+
+#[test]
+fn few_rows_of_many_classes_train() {
+    let folder = Folder::new();
+    let rows: String = (0..40).map(|i| format!("{},{},c{}\n", i, i % 7, i % 20)).collect();
+    folder.write("few.csv", format!("a,b,class\n{rows}"));
+    // For some seeds no row is held out.
+    for seed in 0..12 {
+        folder.train(&format!("few.csv --seed {seed}"));
+    }
+}
