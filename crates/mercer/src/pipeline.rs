@@ -99,7 +99,7 @@ impl Outputs {
     pub fn encoder(&self) -> Result<TargetEncoder> {
         match self {
             Self::Classification { classes } => TargetEncoder::classes(classes.clone(), vec![0; classes.len()]),
-            Self::Regression { n_targets } => Ok(TargetEncoder::Real { n_targets: *n_targets }),
+            Self::Regression { n_targets } => Ok(TargetEncoder::Real { centre: vec![0.0; *n_targets] }),
         }
     }
 
@@ -116,7 +116,7 @@ impl From<&TargetEncoder> for Outputs {
     fn from(encoder: &TargetEncoder) -> Self {
         match encoder {
             TargetEncoder::Classes { labels, .. } => Self::Classification { classes: labels.clone() },
-            TargetEncoder::Real { n_targets } => Self::Regression { n_targets: *n_targets },
+            TargetEncoder::Real { centre } => Self::Regression { n_targets: centre.len() },
         }
     }
 }
@@ -261,14 +261,17 @@ pub fn class_of<T: Scalar>(scores: ArrayView1<'_, T>) -> u32 {
     best as u32
 }
 
-/// What the learner fits: ±1 for each class (one column for two classes), or the real values.
+/// What the learner fits: ±1 for each class (one column for two classes), or the centred real values.
 pub(crate) fn learning_targets<T: Scalar>(encoder: &TargetEncoder, targets: &PanelTargets) -> Array2<T> {
     match targets {
         PanelTargets::Classes(classes) => Array2::from_shape_fn((classes.len(), encoder.n_outputs()), |(i, output)| {
             let positive = if encoder.n_outputs() == 1 { 1 } else { output as u32 };
             if classes[i] == positive { T::one() } else { -T::one() }
         }),
-        PanelTargets::Real(values) => values.mapv(T::from_f64),
+        PanelTargets::Real(values) => {
+            let TargetEncoder::Real { centre } = encoder else { unreachable!("real targets of classes") };
+            Array2::from_shape_fn(values.dim(), |(i, j)| T::from_f64(values[[i, j]] - centre[j]))
+        }
         PanelTargets::None => Array2::zeros((0, encoder.n_outputs())),
     }
 }

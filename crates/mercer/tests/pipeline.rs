@@ -619,7 +619,7 @@ fn one_and_two_inputs() {
 fn targets_far_from_zero() {
     let waves = waves(0, 1_000);
     let TargetBlock::Numbers(y) = &waves.targets else { unreachable!() };
-    let far = Data { targets: TargetBlock::Numbers(y + 1e4), ..waves.clone() };
+    let far = Data { targets: TargetBlock::Numbers(y + 1e6), ..waves.clone() };
     let (model, _) = fit(&far.dataset(), &spec(200)).unwrap();
     let Evaluation::Regression(report) = model.evaluate(&driver(), &far.dataset()).unwrap() else {
         panic!("not a regression")

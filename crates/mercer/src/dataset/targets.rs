@@ -51,6 +51,7 @@ impl fmt::Display for ClassLabel {
 pub struct TargetScan {
     n_rows: u64,
     columns: usize,
+    sums: Vec<f64>,
     numbers: HashMap<u64, u64>,
     texts: HashMap<String, u64>,
     overflow: bool,
@@ -69,17 +70,19 @@ impl TargetScan {
             return Err(Error::Targets(format!("{columns} targets in a row, {} before", self.columns)));
         }
         self.columns = columns;
+        self.sums.resize(columns, 0.0);
         self.n_rows += block.n_rows() as u64;
         match block {
-            TargetBlock::Numbers(x) => x.iter().try_for_each(|&value| self.add_number(value)),
+            TargetBlock::Numbers(x) => x.indexed_iter().try_for_each(|((_, j), &value)| self.add_number(j, value)),
             TargetBlock::Text(x) => x.iter().try_for_each(|text| self.add_text(text)),
         }
     }
 
-    fn add_number(&mut self, value: f64) -> Result<()> {
+    fn add_number(&mut self, column: usize, value: f64) -> Result<()> {
         if !value.is_finite() {
             return Err(Error::Targets(format!("a target is {value}; every target must be finite")));
         }
+        self.sums[column] += value;
         self.fractions |= value.fract() != 0.0;
         if self.columns == 1 {
             count(&mut self.numbers, bits(value), &mut self.overflow);
@@ -92,7 +95,7 @@ impl TargetScan {
             return Err(Error::Targets("a row has no target".to_owned()));
         }
         match parse(text) {
-            Some(value) if !self.not_numbers => self.add_number(value)?,
+            Some(value) if !self.not_numbers => self.add_number(0, value)?,
             Some(_) => (),
             None => self.not_numbers = true,
         }
@@ -121,7 +124,12 @@ impl TargetScan {
                 let text = self.texts.keys().find(|text| parse(text).is_none()).map_or("", |text| text);
                 Err(Error::Targets(format!("the target {text:?} is not a number; a regression needs numbers")))
             }
-            Task::Regression => Ok(TargetEncoder::Real { n_targets: self.columns }),
+            Task::Regression => {
+                let mean = self.sums.iter().map(|sum| sum / self.n_rows as f64);
+                // Sums of huge targets may overflow; they are then learned as they are.
+                let centre = mean.map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect();
+                Ok(TargetEncoder::Real { centre })
+            }
             Task::Classification => self.classes(),
         }
     }
@@ -187,8 +195,9 @@ pub enum TargetEncoder {
     },
     /// Real values.
     Real {
-        /// values of a row
-        n_targets: usize,
+        /// what is subtracted from each target of a row before it is learned: about its mean, so that f32 keeps the
+        /// digits that differ; zeros where nothing is learned
+        centre: Vec<f64>,
     },
 }
 
@@ -218,7 +227,7 @@ impl TargetEncoder {
         match self {
             Self::Classes { labels, .. } if labels.len() == 2 => 1,
             Self::Classes { labels, .. } => labels.len(),
-            Self::Real { n_targets } => *n_targets,
+            Self::Real { centre } => centre.len(),
         }
     }
 
@@ -257,7 +266,7 @@ impl TargetEncoder {
     /// # Errors
     /// Text that is no number, or another number of targets than was fitted.
     pub fn real_values(&self, block: &TargetBlock) -> Result<Array2<f64>> {
-        let Self::Real { n_targets } = self else {
+        let Self::Real { centre } = self else {
             return Err(Error::Targets("classes have no real values".to_owned()));
         };
         let values = match block {
@@ -270,8 +279,8 @@ impl TargetEncoder {
                 ArrayView2::from_shape((x.len(), 1), &numbers?).map_err(|e| Error::Targets(e.to_string()))?.to_owned()
             }
         };
-        if values.ncols() != *n_targets {
-            return Err(Error::Targets(format!("{} targets in a row, trained on {n_targets}", values.ncols())));
+        if values.ncols() != centre.len() {
+            return Err(Error::Targets(format!("{} targets in a row, trained on {}", values.ncols(), centre.len())));
         }
         Ok(values)
     }

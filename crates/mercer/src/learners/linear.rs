@@ -28,6 +28,15 @@ impl<T: Scalar> LinearModel<T> {
         Ok(Self { weights: weights.as_standard_layout().into_owned(), intercept })
     }
 
+    /// The model whose scores are larger by `shift`.
+    ///
+    /// # Errors
+    /// As [`LinearModel::new`].
+    pub fn shifted(self, shift: &[f64]) -> Result<Self> {
+        let intercept = self.intercept.iter().zip(shift).map(|(&b, shift)| T::from_f64(b.to_f64() + shift)).collect();
+        Self::new(self.weights, intercept)
+    }
+
     /// n_components × n_outputs
     pub fn weights(&self) -> ArrayView2<'_, T> {
         self.weights.view()

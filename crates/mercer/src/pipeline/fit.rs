@@ -5,10 +5,10 @@ use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
 use super::{Outputs, Pipeline, PipelineSpec, ResolvedLearner, ResolvedSpec};
-use crate::dataset::{Dataset, PANEL_ROWS, PanelRows, Panels, Rows, Selection};
+use crate::dataset::{Dataset, PANEL_ROWS, PanelRows, Panels, Rows, Selection, TargetEncoder};
 use crate::driver::Driver;
 use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES};
-use crate::learners::{Lambda, LearnerSpec};
+use crate::learners::{Lambda, LearnerSpec, LinearModel};
 use crate::metrics::{ApproximationReport, approximation};
 use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
 use crate::random::{Purpose, sample};
@@ -69,7 +69,10 @@ impl<T: Scalar> Pipeline<T> {
         let gathered = fitting.gather(Selection::All)?;
         let choice = choose(&fitting, &gathered, lambda, spec.cv)?;
         let lambda = choice.as_ref().map_or(given_or_default(lambda), |choice| choice.lambda);
-        let model = driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
+        let mut model: LinearModel<T> = driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
+        if let TargetEncoder::Real { centre } = &encoder {
+            model = model.shifted(centre)?;
+        }
 
         let report = FitReport {
             n_rows: dataset.n_rows(),

@@ -1,0 +1,244 @@
+"""Measures the competitors written for Python, one bench a call.
+
+    competitors.py about                    versions, in one line
+    competitors.py <name>                   one JSON object a line, as mercer-bench prints them
+    competitors.py train-child <threads>    one run of the train bench, for its peak memory
+
+Names, variants, shapes, types and threads are those of mercer-bench, whose `list` states the conditions.
+`cargo xtask bench` sets up the environment and runs both sides in turn.
+"""
+
+import gzip
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+import numpy as np
+import scipy
+import scipy.sparse
+import sklearn
+from threadpoolctl import threadpool_info, threadpool_limits
+
+THREADS = [1, 2]
+
+# As in measure.rs.
+LEAST_REPEATS = 3
+LEAST_TIME = 1.0
+MOST_REPEATS = 2_000
+
+
+def fastest(work):
+    """(seconds, repeats) of the fastest run, after one unmeasured; freeing the result is not counted."""
+    work()
+    least, total, repeats = float("inf"), 0.0, 0
+    while repeats < LEAST_REPEATS or (total < LEAST_TIME and repeats < MOST_REPEATS):
+        start = time.perf_counter()
+        result = work()
+        seconds = time.perf_counter() - start
+        del result
+        least, total, repeats = min(least, seconds), total + seconds, repeats + 1
+    return least, repeats
+
+
+def report(name, variant, threads, by, timing, work, unit, **further):
+    seconds, repeats = timing
+    line = {"name": name, "variant": variant, "threads": threads, "by": by, "seconds": seconds, "repeats": repeats}
+    line |= {"work": work, "unit": unit, "unit_rate": work / seconds}
+    print(json.dumps(line | further), flush=True)
+
+
+def skip(name, by, reason):
+    print(json.dumps({"name": name, "by": by, "skipped": reason}), flush=True)
+
+
+def bench_map():
+    from sklearn.kernel_approximation import RBFSampler
+
+    rows = np.random.default_rng(1).random((10_000, 784), dtype=np.float32)
+    for n_components in [2048, 4096, 8192]:
+        sampler = RBFSampler(gamma=0.01, n_components=n_components, random_state=0).fit(rows)
+        assert sampler.transform(rows[:8]).dtype == np.float32
+
+        def blocks(size):
+            for start in range(0, len(rows), size):
+                sampler.transform(rows[start : start + size])
+
+        for threads in THREADS:
+            with threadpool_limits(threads):
+                array = fastest(lambda: sampler.transform(rows))
+                streamed = min(fastest(lambda: blocks(512)), fastest(lambda: blocks(2048)))
+            for form, timing in [("array", array), ("blocks", streamed)]:
+                report("map", f"D = {n_components}, {form}, f32", threads, "scikit-learn", timing, len(rows), "row")
+
+
+def bench_matmul():
+    for m, k, n in [(10_000, 784, 4_096), (2_048, 2_048, 2_048)]:
+        for label, dtype in [("f32", np.float32), ("f64", np.float64)]:
+            rng = np.random.default_rng(1)
+            a, b = rng.random((m, k), dtype=dtype) - dtype(0.5), rng.random((k, n), dtype=dtype) - dtype(0.5)
+            c = np.zeros((m, n), dtype=dtype)
+            with threadpool_limits(1):
+                timing = fastest(lambda: np.matmul(a, b, out=c))
+            report("matmul", f"{m} x {k} x {n}, {label}", 1, "numpy", timing, 2.0 * m * k * n, "flop")
+
+
+def bench_sincos():
+    for size, n in [("16 k", 16_384), ("1 M", 1_048_576)]:
+        for label, dtype in [("f32", np.float32), ("f64", np.float64)]:
+            angles = (np.random.default_rng(1).random(n) * 40 - 20).astype(dtype)
+            cos, sin = np.zeros_like(angles), np.zeros_like(angles)
+
+            def both():
+                np.cos(angles, out=cos)
+                np.sin(angles, out=sin)
+
+            report("sincos", f"{size}, {label}", 1, "numpy", fastest(both), float(n), "element")
+
+
+def bench_csr():
+    m, k, n, per_row = 50_000, 300, 512, 12
+    rng = np.random.default_rng(1)
+    columns = np.sort(rng.random((m, k)).argpartition(per_row, axis=1)[:, :per_row], axis=1).astype(np.int32)
+    pointers = np.arange(0, m * per_row + 1, per_row, dtype=np.int32)
+    values = rng.random(m * per_row, dtype=np.float32)
+    rows = scipy.sparse.csr_matrix((values, columns.ravel(), pointers), shape=(m, k))
+    dense = rng.standard_normal((k, n), dtype=np.float32)
+    assert (rows @ dense).dtype == np.float32
+    blocks = [rows[start : start + 512] for start in range(0, m, 512)]
+
+    def by_blocks():
+        for block in blocks:
+            block @ dense
+
+    with threadpool_limits(1):
+        timings = [("array", fastest(lambda: rows @ dense)), ("blocks", fastest(by_blocks))]
+    for form, timing in timings:
+        report("csr", f"{m} x {k} x {n}, 4 %, {form}, f32", 1, "scipy", timing, 2.0 * m * per_row * n, "flop")
+
+
+def bench_normals():
+    d, n = 784, 4_096
+    for label, bits in [("numpy, Philox", np.random.Philox(1)), ("numpy, PCG64", np.random.PCG64(1))]:
+        generator = np.random.Generator(bits)
+        timing = fastest(lambda: generator.standard_normal((d, n), dtype=np.float32))
+        report("normals", f"{d} x {n}, f32", 1, label, timing, float(d * n), "element")
+
+
+def bench_cholesky():
+    from scipy.linalg import cho_factor, cho_solve
+
+    n_targets = 10
+    for n in [2_048, 4_096]:
+        rng = np.random.default_rng(1)
+        features = rng.standard_normal((512, n))
+        matrix = np.asfortranarray(features.T @ features + np.eye(n))
+        right = np.asfortranarray(rng.standard_normal((n, n_targets)))
+
+        def solve():
+            factor = cho_factor(matrix, lower=True, overwrite_a=False, check_finite=False)
+            return cho_solve(factor, right, overwrite_b=False, check_finite=False)
+
+        for threads in THREADS:
+            with threadpool_limits(threads):
+                timing = fastest(solve)
+            work = n**3 / 3 + 2.0 * n * n * n_targets
+            report("cholesky", f"D = {n}, f64", threads, "scipy", timing, work, "flop")
+
+
+def bench_gram():
+    n, d = 10_000, 2_048
+    features = np.random.default_rng(1).standard_normal((n, d), dtype=np.float32)
+    for threads in THREADS:
+        with threadpool_limits(threads):
+            timing = fastest(lambda: features.T @ features)
+        report("gram", f"{n} x {d}, f32", threads, "numpy", timing, float(n * d * (d + 1)), "flop")
+
+
+def bench_train():
+    if not os.path.isdir(mnist_folder()):
+        return skip("train", "scikit-learn", "MERCER_DATA names no folder with mnist in it")
+    for threads in THREADS:
+        # A child has a peak of memory of its own.
+        child = [sys.executable, __file__, "train-child", str(threads)]
+        result = json.loads(subprocess.run(child, check=True, stdout=subprocess.PIPE).stdout)
+        timing = (result.pop("seconds"), 1)
+        report("train", "MNIST, D = 4096, lambda 1e-6", threads, "scikit-learn", timing, 60_000.0, "row", **result)
+
+
+def train_child(threads):
+    import resource
+
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.linear_model import RidgeClassifier
+    from sklearn.pipeline import make_pipeline
+
+    penalty = 1e-6
+    with threadpool_limits(threads):
+        start = time.perf_counter()
+        x, y, test_x, test_y = read_mnist()
+        sampler = RBFSampler(gamma="scale", n_components=4_096, random_state=0)
+        ridge = RidgeClassifier(alpha=len(x) * penalty, solver="cholesky", copy_X=False)
+        accuracy = make_pipeline(sampler, ridge).fit(x, y).score(test_x, test_y)
+        seconds = time.perf_counter() - start
+    assert ridge.coef_.dtype == np.float32
+    # Kilobytes, except on macOS.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    print(json.dumps({"seconds": seconds, "accuracy": accuracy, "peak_memory_bytes": peak}))
+
+
+def mnist_folder():
+    return os.path.join(os.environ.get("MERCER_DATA", ""), "mnist")
+
+
+def read_mnist():
+    """Images / 255 in float32 and labels, of the training and the test part."""
+    parts = []
+    for part in ["train", "t10k"]:
+        images = read_idx(f"{part}-images-idx3-ubyte.gz", 16).reshape(-1, 784)
+        # In place: no second float array.
+        images = images.astype(np.float32)
+        images /= 255
+        parts += [images, read_idx(f"{part}-labels-idx1-ubyte.gz", 8)]
+    return parts
+
+
+def read_idx(name, header):
+    with gzip.open(os.path.join(mnist_folder(), name)) as file:
+        return np.frombuffer(file.read(), dtype=np.uint8, offset=header)
+
+
+def about():
+    blas = sorted({f"{x['internal_api']} {x['version']}" for x in threadpool_info() if x["user_api"] == "blas"})
+    versions = f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    print(f"Python {platform.python_version()}, {versions}, {', '.join(blas)}")
+
+
+BENCHES = {
+    "map": bench_map,
+    "matmul": bench_matmul,
+    "sincos": bench_sincos,
+    "csr": bench_csr,
+    "normals": bench_normals,
+    "cholesky": bench_cholesky,
+    "gram": bench_gram,
+    "train": bench_train,
+}
+
+
+def main(arguments):
+    match arguments:
+        case ["about"]:
+            about()
+        case ["train-child", threads]:
+            train_child(int(threads))
+        case [name] if name in BENCHES:
+            BENCHES[name]()
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
