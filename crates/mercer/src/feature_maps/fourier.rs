@@ -73,6 +73,10 @@ impl<T: Scalar> FourierMap<T> {
         if n_inputs == 0 || n_inputs.checked_mul(n_components).is_none_or(|n| n > MAX_ENTRIES) {
             return Err(Error::parameter("n_inputs", n_inputs, "1 or more, at most 2^31 / n_components"));
         }
+        // A model file says how wide V is without backing it: an error, not an abort, where memory is short.
+        if Vec::<f64>::new().try_reserve_exact(n_inputs * n_components / 2).is_err() {
+            return Err(Error::parameter("n_inputs", n_inputs, "less: memory cannot hold n_components of that length"));
+        }
         let projection = DenseProjection::gaussian(seed, n_inputs, n_components / 2, (2.0 * gamma).sqrt());
         Ok(Self::over(projection))
     }
