@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::dataset::{PANEL_ROWS, Panel, PanelTargets, Panels, Rows};
+use crate::dataset::{Panel, PanelTargets, Panels, Rows, panel_rows};
 use crate::feature_maps::FeatureMap;
 use crate::preprocess::Preprocess;
 use crate::{Error, Result};
@@ -113,7 +113,9 @@ impl<'p> Driver<'p> {
         (preprocess, map): (&Preprocess<T>, &dyn FeatureMap<T>),
         mut each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
-        let mut features = Array2::zeros((PANEL_ROWS.min(n_rows as usize), map.n_components()));
+        let panels = panels.sized_for(map.n_components());
+        let n_panel = panel_rows(map.n_components().max(map.n_inputs())).min(n_rows as usize);
+        let mut features = Array2::zeros((n_panel, map.n_components()));
         self.progress.start(stage, n_rows);
         let result = self.run(panels, Some(preprocess), |panel| {
             let rows = panel.rows.view();

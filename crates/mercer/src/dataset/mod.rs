@@ -15,7 +15,7 @@ mod targets;
 pub use block::{Block, BlockReader, BlockRows, Layout, Source, SourceInfo, TargetBlock};
 pub use folds::{Folds, Selection};
 pub use mercer_simd::{CsrError, CsrMatrix, CsrView, Index, IndexSlice};
-pub use panels::{PANEL_ROWS, Panel, PanelRows, PanelTargets, Panels};
+pub use panels::{Panel, PanelRows, PanelTargets, Panels, SUM_ROWS, panel_rows};
 pub use rows::Rows;
 pub use scanned::{Blocks, Dataset};
 pub use targets::{ClassLabel, TargetEncoder, TargetScan, Task};

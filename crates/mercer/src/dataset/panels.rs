@@ -8,10 +8,18 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use super::{Block, BlockRows, Blocks, Dataset, Rows, Selection, TargetEncoder};
 use crate::{Error, Result};
 
-/// Rows of a panel: sums are kept in f32 inside a panel and in f64 across panels.
-pub const PANEL_ROWS: usize = 512;
+/// Rows whose products are summed in the float type; across them sums are kept in f64. A panel holds one or a few
+/// such groups, whole but for the last.
+pub const SUM_ROWS: usize = 512;
 
-/// Up to [`PANEL_ROWS`] selected rows, in order; only the last panel of a pass has fewer.
+/// Rows of a panel whose widest form has `width` values a row: as many groups as keep it within 8 million values
+/// (32 MB in f32), one to four. Four let a tile of sums stay in cache for four products.
+pub fn panel_rows(width: usize) -> usize {
+    const MAX_VALUES: usize = 1 << 23;
+    SUM_ROWS * (MAX_VALUES / (SUM_ROWS * width.max(1))).clamp(1, 4)
+}
+
+/// Some selected rows, in order: [`panel_rows`] of them, the last panel of a pass fewer.
 #[derive(Clone, Debug)]
 pub struct Panel<T> {
     /// The rows.
@@ -59,6 +67,7 @@ pub struct Panels<'a, T> {
     name: &'a str,
     encoder: Option<&'a TargetEncoder>,
     selection: Selection,
+    panel_rows: usize,
     waiting: Option<Waiting<'a>>,
     phantom: std::marker::PhantomData<T>,
 }
@@ -85,7 +94,16 @@ impl<'a, T: Scalar> Panels<'a, T> {
         selection: Selection,
     ) -> Result<Self> {
         let (blocks, name) = (dataset.blocks()?, dataset.info().name.as_str());
-        Ok(Self { blocks, n_inputs, name, encoder, selection, waiting: None, phantom: std::marker::PhantomData })
+        let panel_rows = panel_rows(n_inputs);
+        let phantom = std::marker::PhantomData;
+        Ok(Self { blocks, n_inputs, name, encoder, selection, panel_rows, waiting: None, phantom })
+    }
+
+    /// The same pass in panels that suit rows of `width` features.
+    #[must_use]
+    pub fn sized_for(mut self, width: usize) -> Self {
+        self.panel_rows = panel_rows(width.max(self.n_inputs));
+        self
     }
 
     /// The next panel; `None` after the last row.
@@ -95,9 +113,9 @@ impl<'a, T: Scalar> Panels<'a, T> {
     pub fn next_panel(&mut self) -> Result<Option<Panel<T>>> {
         let mut panel: Option<Panel<T>> = None;
         let mut filled = 0;
-        while filled < PANEL_ROWS {
+        while filled < self.panel_rows {
             let Some(mut waiting) = self.next_waiting()? else { break };
-            let take = (PANEL_ROWS - filled).min(waiting.selected.len() - waiting.used);
+            let take = (self.panel_rows - filled).min(waiting.selected.len() - waiting.used);
             let panel = panel.get_or_insert_with(|| self.empty_panel(&waiting));
             panel.append(&waiting, take, filled);
             panel.n_passed += std::mem::take(&mut waiting.n_passed);
@@ -152,12 +170,12 @@ impl<'a, T: Scalar> Panels<'a, T> {
     fn empty_panel(&self, like: &Waiting<'_>) -> Panel<T> {
         let rows = match like.block.rows {
             BlockRows::Sparse32(_) | BlockRows::Sparse64(_) => PanelRows::Sparse(CsrMatrix::new(self.n_inputs)),
-            _ => PanelRows::Dense(Array2::zeros((PANEL_ROWS, self.n_inputs))),
+            _ => PanelRows::Dense(Array2::zeros((self.panel_rows, self.n_inputs))),
         };
         let targets = match &like.targets {
             PanelTargets::None => PanelTargets::None,
-            PanelTargets::Classes(_) => PanelTargets::Classes(Vec::with_capacity(PANEL_ROWS)),
-            PanelTargets::Real(x) => PanelTargets::Real(Array2::zeros((PANEL_ROWS, x.ncols()))),
+            PanelTargets::Classes(_) => PanelTargets::Classes(Vec::with_capacity(self.panel_rows)),
+            PanelTargets::Real(x) => PanelTargets::Real(Array2::zeros((self.panel_rows, x.ncols()))),
         };
         Panel { rows, targets, n_passed: 0 }
     }

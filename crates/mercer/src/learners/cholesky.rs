@@ -8,7 +8,7 @@
 //! Cost: n³/3 multiply-adds for the factor, n² for each right-hand side; memory: in place.
 
 use mercer_simd::{Update, matmul_into};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
 use super::tiles::{SymmetricTiles, TILE, view_mut};
@@ -86,36 +86,64 @@ impl Cholesky {
 /// Factorises the leading `size` × `size` part of a diagonal tile in place (the upper half) and inverts it; the rest of
 /// the inverse is zero.
 fn factorize_tile(tile: &mut [f64], size: usize) -> Option<Array2<f64>> {
-    for k in 0..size {
-        let (above, below) = tile.split_at_mut((k + 1) * TILE);
-        let row = &mut above[k * TILE..k * TILE + size];
-        if !(row[k] > 0.0 && row[k].is_finite()) {
-            return None;
-        }
-        let root = row[k].sqrt();
-        row[k..].iter_mut().for_each(|x| *x /= root);
-        for (i, next) in (k + 1..size).zip(below.chunks_exact_mut(TILE)) {
-            let factor = row[i];
-            next[i..size].iter_mut().zip(&row[i..]).for_each(|(x, y)| *x -= factor * y);
-        }
-    }
-    Some(invert_upper(tile, size))
+    let mut inverse = Array2::zeros((TILE, TILE));
+    factorize(view_mut(tile).slice_mut(s![..size, ..size]), inverse.slice_mut(s![..size, ..size]))?;
+    Some(inverse)
 }
 
-/// The inverse X of the upper triangular R, from the last row up: X[i,:] = (e_i − Σ_{k>i} R[i,k]·X[k,:]) / R[i,i].
-fn invert_upper(tile: &[f64], size: usize) -> Array2<f64> {
-    let mut inverse = Array2::zeros((TILE, TILE));
-    for i in (0..size).rev() {
-        let row = &tile[i * TILE..(i + 1) * TILE];
-        let (mut above, below) = inverse.view_mut().split_at(ndarray::Axis(0), i + 1);
-        let mut out = above.row_mut(i);
-        for (k, &factor) in row.iter().enumerate().take(size).skip(i + 1) {
-            out.slice_mut(s![k..size]).scaled_add(-factor, &below.slice(s![k - i - 1, k..size]));
-        }
-        out[i] = 1.0;
-        out.mapv_inplace(|x| x / row[i]);
+/// R in the upper half of `a`, and R⁻¹, by halves, so that all but small blocks is matrix products:
+///
+/// R₁₂ = R₁₁⁻ᵀ·A₁₂, A₂₂ − R₁₂ᵀ·R₁₂ = R₂₂ᵀ·R₂₂, and the inverse has −R₁₁⁻¹·R₁₂·R₂₂⁻¹ in its corner.
+fn factorize(a: ArrayViewMut2<'_, f64>, inverse: ArrayViewMut2<'_, f64>) -> Option<()> {
+    const SMALL: usize = 32;
+    let n = a.nrows();
+    if n <= SMALL {
+        return factorize_small(a, inverse);
     }
-    inverse
+    let ([a11, mut a12, mut a22], [mut x11, mut x12, mut x22]) = (upper_quarters(a), upper_quarters(inverse));
+    factorize(a11, x11.view_mut())?;
+    let right = a12.to_owned();
+    matmul_into(x11.t(), right.view(), a12.view_mut(), Update::Set);
+    matmul_into(a12.t(), a12.view(), a22.view_mut(), Update::Subtract);
+    factorize(a22, x22.view_mut())?;
+    let mut corner = Array2::zeros(a12.dim());
+    matmul_into(a12.view(), x22.view(), corner.view_mut(), Update::Set);
+    matmul_into(x11.view(), corner.view(), x12.view_mut(), Update::Subtract);
+    Some(())
+}
+
+/// The quarters 11, 12 and 22 of a square matrix.
+fn upper_quarters(a: ArrayViewMut2<'_, f64>) -> [ArrayViewMut2<'_, f64>; 3] {
+    let half = a.nrows() / 2;
+    let (top, bottom) = a.split_at(Axis(0), half);
+    let (a11, a12) = top.split_at(Axis(1), half);
+    let (_, a22) = bottom.split_at(Axis(1), half);
+    [a11, a12, a22]
+}
+
+fn factorize_small(mut a: ArrayViewMut2<'_, f64>, mut inverse: ArrayViewMut2<'_, f64>) -> Option<()> {
+    let n = a.nrows();
+    for k in 0..n {
+        if !(a[[k, k]] > 0.0 && a[[k, k]].is_finite()) {
+            return None;
+        }
+        let root = a[[k, k]].sqrt();
+        a.slice_mut(s![k, k..]).mapv_inplace(|x| x / root);
+        for i in k + 1..n {
+            let factor = a[[k, i]];
+            for j in i..n {
+                a[[i, j]] -= factor * a[[k, j]];
+            }
+        }
+    }
+    // From the last row up: X[i,:] = (e_i − Σ_{k>i} R[i,k]·X[k,:]) / R[i,i].
+    for i in (0..n).rev() {
+        for j in i..n {
+            let sum: f64 = (i + 1..=j).map(|k| a[[i, k]] * inverse[[k, j]]).sum();
+            inverse[[i, j]] = (f64::from(u8::from(i == j)) - sum) / a[[i, i]];
+        }
+    }
+    Some(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //!
 //! (ZᵀZ/n − z̄z̄ᵀ + λI)·W = ZᵀY/n − z̄ȳᵀ,  b = ȳ − Wᵀz̄.
 //!
-//! Sums are added panel by panel: the products of a panel in the type of the features, the sums in f64. They can be
+//! Sums are added panel by panel: the products of a group of 512 rows in the type of the features, the sums in f64. They can be
 //! merged, and rows taken out again ([`RidgeStatistics::subtract_from`]), so that one pass serves every fold. Solving is a
 //! Cholesky factorisation in f64 for each λ, all targets at once.
 //!
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::LinearModel;
 use super::cholesky::Cholesky;
 use super::tiles::{SymmetricTiles, TILE};
+use crate::dataset::SUM_ROWS;
 use crate::{Error, Result};
 
 /// λ: the weight of the penalty, relative to the mean squared error.
@@ -142,9 +143,12 @@ impl RidgeStatistics {
         cross.par_chunks_mut(TILE * width).enumerate().for_each(|(block, sums)| {
             let columns = features.slice(s![.., block * TILE..block * TILE + sums.len() / width]);
             let mut product = vec![T::zero(); sums.len()];
-            let out = ArrayViewMut2::from_shape((columns.ncols(), width), &mut product).expect("a block");
-            matmul_into(columns.t(), targets.view(), out, Update::Set);
-            add_widened(InstructionSet::best(), sums, &product);
+            let groups = columns.axis_chunks_iter(Axis(0), SUM_ROWS).zip(targets.axis_chunks_iter(Axis(0), SUM_ROWS));
+            for (columns, targets) in groups {
+                let out = ArrayViewMut2::from_shape((columns.ncols(), width), &mut product).expect("a block");
+                matmul_into(columns.t(), targets, out, Update::Set);
+                add_widened(InstructionSet::best(), sums, &product);
+            }
         });
         for (sum, column) in self.targets.iter_mut().zip(targets.columns()) {
             *sum += column.iter().map(|&y| y.to_f64()).sum::<f64>();

@@ -2,8 +2,10 @@
 
 use mercer_simd::ops::widen::add_widened;
 use mercer_simd::{InstructionSet, Scalar, Update, matmul_into};
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
+
+use crate::dataset::SUM_ROWS;
 
 /// Side of a tile: its f32 product (256 KB) and f64 sum (512 KB) fit the second-level cache together.
 pub(super) const TILE: usize = 256;
@@ -53,7 +55,8 @@ impl SymmetricTiles {
         (TileRows { tiles: before, n_blocks }, &mut rest[..end - start])
     }
 
-    /// self += ZᵀZ for a panel Z: the product of a tile in the type of Z, the sum in f64. Threads share tiles.
+    /// self += ZᵀZ for a panel Z: for each group of [`SUM_ROWS`] rows the product of a tile in the type of Z, the sum in
+    /// f64. Threads share tiles; a tile takes all groups while it is in cache.
     pub(super) fn add_gram<T: Scalar>(&mut self, z: ArrayView2<'_, T>) {
         let isa = InstructionSet::best();
         let (n, places) = (self.n, self.places());
@@ -62,11 +65,13 @@ impl SymmetricTiles {
             |product, (tile, (i, j))| {
                 let (rows, columns) = (i * TILE..n.min((i + 1) * TILE), j * TILE..n.min((j + 1) * TILE));
                 let (height, width) = (rows.len(), columns.len());
-                let (left, right) = (z.slice(s![.., rows]), z.slice(s![.., columns]));
                 let mut product = ArrayViewMut2::from_shape((TILE, TILE), product).expect("a tile");
-                matmul_into(left.t(), right, product.slice_mut(s![..height, ..width]), Update::Set);
-                for (sums, panel) in tile.chunks_exact_mut(TILE).zip(product.outer_iter()).take(height) {
-                    add_widened(isa, &mut sums[..width], &panel.to_slice().expect("row-major")[..width]);
+                for z in z.axis_chunks_iter(Axis(0), SUM_ROWS) {
+                    let (left, right) = (z.slice(s![.., rows.clone()]), z.slice(s![.., columns.clone()]));
+                    matmul_into(left.t(), right, product.slice_mut(s![..height, ..width]), Update::Set);
+                    for (sums, group) in tile.chunks_exact_mut(TILE).zip(product.outer_iter()).take(height) {
+                        add_widened(isa, &mut sums[..width], &group.to_slice().expect("row-major")[..width]);
+                    }
                 }
             },
         );

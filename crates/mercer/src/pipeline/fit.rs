@@ -5,7 +5,7 @@ use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 
 use super::{Outputs, Pipeline, PipelineSpec, ResolvedLearner, ResolvedSpec};
-use crate::dataset::{Dataset, PANEL_ROWS, PanelRows, Panels, Rows, Selection, TargetEncoder};
+use crate::dataset::{Dataset, PanelRows, Panels, Rows, SUM_ROWS, Selection, TargetEncoder};
 use crate::driver::Driver;
 use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES};
 use crate::learners::{Lambda, LearnerSpec, LinearModel};
@@ -98,7 +98,7 @@ fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
     // Sums and factor are triangles of f64, or the rows are kept, and panels of rows in any case; the system knows
     // whether it has the memory.
     let kept = usize::try_from(dataset.n_rows()).map_or(n_components, |n| n_components.min(n.saturating_mul(2)));
-    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(kept.max(2 * PANEL_ROWS))).is_err() {
+    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(kept.max(2 * SUM_ROWS))).is_err() {
         let expected = "less: memory cannot hold what is learned from";
         return Err(Error::parameter("n_components", n_components, expected));
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use mercer_simd::{InstructionSet, Scalar, Update, csr_matmul_into, matmul_into};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
 
 use super::Projection;
 use crate::dataset::Rows;
@@ -25,9 +25,15 @@ const TILE: usize = 256;
 impl<T: Scalar> DenseProjection<T> {
     /// Entries ~ N(0, σ²), column j a pure function of (seed, j): fewer outputs are a prefix of more.
     pub fn gaussian(seed: u64, n_inputs: usize, n_outputs: usize, standard_deviation: f64) -> Self {
-        let mut matrix = normal_columns::<f64>(seed, Purpose::Projection, n_inputs, 0..n_outputs);
-        matrix.mapv_inplace(|z| z * standard_deviation);
-        Self { matrix: matrix.mapv(T::from_f64) }
+        let mut matrix = Array2::zeros((n_inputs, n_outputs));
+        for start in (0..n_outputs).step_by(TILE) {
+            let columns = start..n_outputs.min(start + TILE);
+            // Scaled before it is rounded: the f32 matrix is the f64 one rounded.
+            let drawn = normal_columns::<f64>(seed, Purpose::Projection, n_inputs, columns.clone());
+            let place = matrix.slice_mut(s![.., columns]);
+            Zip::from(place).and(&drawn).for_each(|v, &z| *v = T::from_f64(z * standard_deviation));
+        }
+        Self { matrix }
     }
 
     /// The matrix V.
