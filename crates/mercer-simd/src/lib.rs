@@ -1,7 +1,8 @@
 //! The vector loops (*ops*) of mercer, and its one door to dense matrix products.
 //!
-//! This is the only crate of the project with `unsafe` code, and it keeps that to two places: the jump into code
-//! compiled for a wider instruction set ([`InstructionSet`]) and the call of the `gemm` crate ([`matmul_into`]).
+//! This is the only crate of the project with `unsafe` code, and it keeps that to three places: the jump into code
+//! compiled for a wider instruction set ([`InstructionSet`]), the call of the `gemm` crate ([`matmul_into`]) and a hint to
+//! the system about memory ([`huge_pages`]).
 //! An op is ordinary Rust, written once for both float types and compiled once per instruction set, so every
 //! instruction set gives the same bits (see `docs/decisions/0002-ops-are-plain-loops.md`).
 //!
@@ -16,6 +17,7 @@
 
 mod csr;
 mod dispatch;
+pub mod huge_pages;
 mod matmul;
 pub mod ops;
 mod scalar;

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use mercer_simd::Scalar;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use mercer_simd::{Scalar, huge_pages};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -115,7 +115,7 @@ impl<'p> Driver<'p> {
     ) -> Result<()> {
         let panels = panels.sized_for(map.n_components());
         let n_panel = panel_rows(map.n_components().max(map.n_inputs())).min(n_rows as usize);
-        let mut features = Array2::zeros((n_panel, map.n_components()));
+        let mut features = huge_pages::zeros((n_panel, map.n_components()));
         self.progress.start(stage, n_rows);
         let result = self.run(panels, Some(preprocess), |panel| {
             let rows = panel.rows.view();

@@ -9,7 +9,7 @@
 //!   vanishes for equal rows, unlike the variant with a random phase, which needs twice the projections for as many
 //!   features and has variance 1/2 + (1 − k²)²/2 for each of them.
 //!
-//! Steps: rows (n × d) times a tile of V (d × 256) into the sine half of `out`, then cosine and sine in place while
+//! Steps: rows (n × d) times a tile of V (d × 1,024) into the sine half of `out`, then cosine and sine in place while
 //! the tile is in cache. Cost of a row: d·n_components flops and n_components sines or cosines; of fitting: drawing V;
 //! memory: V, d·n_components/2 values, rebuilt from the seed when a model is loaded.
 //!

@@ -1,7 +1,7 @@
 //! Symmetric matrices as square tiles of their upper half.
 
 use mercer_simd::ops::widen::add_widened;
-use mercer_simd::{InstructionSet, Scalar, Update, matmul_into};
+use mercer_simd::{InstructionSet, Scalar, Update, huge_pages, matmul_into};
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ pub(super) struct SymmetricTiles {
 impl SymmetricTiles {
     pub(super) fn zeros(n: usize) -> Self {
         let blocks = n.div_ceil(TILE);
-        Self { n, tiles: vec![0.0; blocks * (blocks + 1) / 2 * AREA] }
+        Self { n, tiles: huge_pages::zeros_vec(blocks * (blocks + 1) / 2 * AREA) }
     }
 
     pub(super) fn n(&self) -> usize {
