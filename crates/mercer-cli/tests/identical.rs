@@ -18,9 +18,9 @@ const WAYS: [&str; 11] = [
     "--cache 0 --block-rows 7 --threads 3",
 ];
 
-/// More rows than two panels of 512, the last one not full.
+/// More rows than two panels of 2,048, the last one not full.
 fn table() -> Table {
-    Table::new(1_300, 10, 3)
+    Table::new(4_500, 10, 3)
 }
 
 fn check(folder: &Folder, data: &str, gzipped: &str) {

@@ -62,12 +62,32 @@ pub enum Error {
     },
 
     /// The features of a row overflow the float type.
-    #[error("row {row} has values too large to be computed in {dtype}")]
+    #[error("row {row} (the first is 0) has values too large to be computed in {dtype}; scale them, or use float64")]
     TooLarge {
         /// counted from 0 over the whole source
         row: u64,
         /// the type computed in
         dtype: Dtype,
+    },
+
+    /// Values overflow the float type while learning.
+    #[error("{context}: values too large to be learned in {dtype}; scale them, or use float64")]
+    Overflow {
+        /// which rows
+        context: String,
+        /// the type computed in
+        dtype: Dtype,
+    },
+
+    /// A source gives other rows than when it was scanned.
+    #[error("{name} changed while it was read: {got} rows, {expected} before; run again when it is complete")]
+    Changed {
+        /// the source
+        name: String,
+        /// rows now, as far as read
+        got: u64,
+        /// rows of the scan
+        expected: u64,
     },
 
     /// The targets cannot be learned from.

@@ -103,6 +103,15 @@ impl Outputs {
         }
     }
 
+    /// Scores of a row: see [`TargetEncoder::n_outputs`].
+    pub fn n_outputs(&self) -> usize {
+        match self {
+            Self::Classification { classes } if classes.len() == 2 => 1,
+            Self::Classification { classes } => classes.len(),
+            Self::Regression { n_targets } => *n_targets,
+        }
+    }
+
     /// The classes; none for a regression.
     pub fn classes(&self) -> &[ClassLabel] {
         match self {
@@ -152,15 +161,16 @@ impl<T: Scalar> Pipeline<T> {
         preprocess: Preprocess<T>,
         model: LinearModel<T>,
     ) -> Result<Self> {
-        let encoder = outputs.encoder()?;
         if spec.dtype != T::DTYPE || spec.preprocess != preprocess.kind() {
             return Err(Error::Model("the spec names another type or preprocessing than its tensors have".to_owned()));
         }
-        if (spec.map.n_components(), encoder.n_outputs()) != model.weights().dim() {
-            let (got, map) = (model.weights().dim(), spec.map.n_components());
-            let expected = (map, encoder.n_outputs());
+        // Before anything is built of these sizes: the weights are in the file, the numbers may be anything.
+        let expected = (spec.map.n_components(), outputs.n_outputs());
+        if expected != model.weights().dim() {
+            let got = model.weights().dim();
             return Err(Error::Model(format!("weights are {got:?}, the spec needs {expected:?}")));
         }
+        let encoder = outputs.encoder()?;
         let map = spec.map.build()?;
         Ok(Self { spec, outputs, encoder, preprocess, map, model })
     }

@@ -191,10 +191,10 @@ fn check_identical(data: &Data, spec: &PipelineSpec, dtype: Dtype) {
     assert_ne!(parts(&other).1, parts(&model).1, "the seed is ignored");
 }
 
-/// 270 components are two tiles of the sums, 1,300 rows three panels.
+/// 270 components are two tiles of the sums, 4,500 rows three panels.
 #[test]
 fn the_same_model_for_any_threads_and_blocks() {
-    check_identical(&rings(0, 1_300, &THREE), &spec(270), Dtype::Float32);
+    check_identical(&rings(0, 4_500, &THREE), &spec(270), Dtype::Float32);
 }
 
 #[test]
@@ -712,7 +712,7 @@ fn fitting_can_be_interrupted_anywhere() {
         }
         limit += 1;
     }
-    // Scaling, gamma, sums and validation: several passes of two panels each.
+    // Scaling, gamma, sums and validation: several passes.
     assert!(limit > 10, "{limit}");
 }
 

@@ -61,7 +61,7 @@ fn bits<T: Scalar>(x: &Array2<T>) -> Vec<u64> {
 }
 
 /// Inputs and outputs: tiny; odd; beyond a tile of columns, a panel of inputs and the rows worked on together.
-const SHAPES: [(usize, usize); 3] = [(1, 1), (7, 19), (530, 300)];
+const SHAPES: [(usize, usize); 4] = [(1, 1), (7, 19), (530, 300), (9, 1_064)];
 
 fn check_bits<T: Scalar>() {
     for (n_inputs, n_outputs) in SHAPES {

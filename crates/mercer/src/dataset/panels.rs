@@ -68,6 +68,8 @@ pub struct Panels<'a, T> {
     encoder: Option<&'a TargetEncoder>,
     selection: Selection,
     panel_rows: usize,
+    n_expected: u64,
+    n_read: u64,
     waiting: Option<Waiting<'a>>,
     phantom: std::marker::PhantomData<T>,
 }
@@ -96,7 +98,19 @@ impl<'a, T: Scalar> Panels<'a, T> {
         let (blocks, name) = (dataset.blocks()?, dataset.info().name.as_str());
         let panel_rows = panel_rows(n_inputs);
         let phantom = std::marker::PhantomData;
-        Ok(Self { blocks, n_inputs, name, encoder, selection, panel_rows, waiting: None, phantom })
+        let n_expected = dataset.n_rows();
+        Ok(Self {
+            blocks,
+            n_inputs,
+            name,
+            encoder,
+            selection,
+            panel_rows,
+            n_expected,
+            n_read: 0,
+            waiting: None,
+            phantom,
+        })
     }
 
     /// The same pass in panels that suit rows of `width` features.
@@ -142,11 +156,21 @@ impl<'a, T: Scalar> Panels<'a, T> {
                 .filter(|&i| self.selection.takes(if let PanelTargets::Classes(x) = &targets { x[i] } else { 0 }))
                 .collect();
             n_passed += block.rows.n_rows() as u64;
+            self.n_read += block.rows.n_rows() as u64;
+            self.check_count(self.n_read <= self.n_expected)?;
             if !selected.is_empty() {
                 return Ok(Some(Waiting { block, targets, selected, used: 0, n_passed }));
             }
         }
+        self.check_count(self.n_read == self.n_expected)?;
         Ok(None)
+    }
+
+    fn check_count(&self, as_scanned: bool) -> Result<()> {
+        if as_scanned {
+            return Ok(());
+        }
+        Err(Error::Changed { name: self.name.to_owned(), got: self.n_read, expected: self.n_expected })
     }
 
     fn check_width(&self, block: &Block) -> Result<()> {

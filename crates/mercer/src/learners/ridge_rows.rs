@@ -9,6 +9,7 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 
 use super::RidgeSystem;
 use super::tiles::SymmetricTiles;
+use crate::dataset::SUM_ROWS;
 use crate::{Error, Result};
 
 /// All rows of features, kept.
@@ -19,9 +20,6 @@ pub struct RidgeRows {
     targets: Array2<f64>,
     n: usize,
 }
-
-/// Rows of the turned features multiplied at once.
-const PANEL: usize = 512;
 
 impl RidgeRows {
     /// Whether `n_rows` rows are better kept than summed: at half as many as features both take the same memory.
@@ -67,7 +65,7 @@ impl RidgeRows {
         let target_mean = right.sum_axis(Axis(0)) / n;
         right -= &target_mean;
         let mut matrix = SymmetricTiles::zeros(self.n);
-        features.axis_chunks_iter(Axis(0), PANEL).for_each(|panel| matrix.add_gram(panel));
+        features.axis_chunks_iter(Axis(0), SUM_ROWS).for_each(|panel| matrix.add_gram(panel));
         Ok(RidgeSystem::of_rows(n, matrix, right, (mean.to_vec(), target_mean.to_vec()), features))
     }
 }

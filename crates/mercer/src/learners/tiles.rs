@@ -40,7 +40,7 @@ impl SymmetricTiles {
 
     /// Position of tile (i, i) in the list of tiles.
     fn row_start(&self, i: usize) -> usize {
-        i * self.n_blocks() - i * i.saturating_sub(1) / 2
+        row_start(i, self.n_blocks())
     }
 
     pub(super) fn tile(&self, i: usize, j: usize) -> ArrayView2<'_, f64> {
@@ -127,9 +127,14 @@ pub(super) struct TileRows<'a> {
 
 impl<'a> TileRows<'a> {
     pub(super) fn tile(self, i: usize, j: usize) -> ArrayView2<'a, f64> {
-        let at = (i * self.n_blocks - i * i.saturating_sub(1) / 2 + j - i) * AREA;
+        let at = (row_start(i, self.n_blocks) + j - i) * AREA;
         view(&self.tiles[at..at + AREA])
     }
+}
+
+/// Position of tile (i, i) among the tiles of `n_blocks` rows of tiles.
+fn row_start(i: usize, n_blocks: usize) -> usize {
+    i * n_blocks - i * i.saturating_sub(1) / 2
 }
 
 fn view(tile: &[f64]) -> ArrayView2<'_, f64> {

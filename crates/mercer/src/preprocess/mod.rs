@@ -5,6 +5,7 @@ mod statistics;
 pub use statistics::ColumnStatistics;
 
 use mercer_simd::Scalar;
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Layout, PanelRows};
@@ -159,6 +160,12 @@ impl<T: Scalar> Preprocess<T> {
     }
 
     fn by_column(&self, rows: &mut PanelRows<T>) {
+        if !self.shift.is_empty() && matches!(rows, PanelRows::Sparse(_)) {
+            // Fitted to dense rows, applied to sparse ones: their zeros move too.
+            let mut dense = Array2::zeros((rows.view().n_rows(), self.shift.len()));
+            rows.view().write_dense(dense.view_mut());
+            *rows = PanelRows::Dense(dense);
+        }
         match rows {
             PanelRows::Dense(x) => {
                 for mut row in x.outer_iter_mut() {
@@ -170,7 +177,6 @@ impl<T: Scalar> Preprocess<T> {
                     }
                 }
             }
-            // Only scalings without shift are resolved for sparse rows.
             PanelRows::Sparse(x) => x.entries_mut().for_each(|(column, x)| *x = *x * self.scale[column]),
         }
     }
@@ -197,7 +203,7 @@ fn unit_norm<T: Scalar>(rows: &mut PanelRows<T>) {
 #[cfg(test)]
 mod tests {
     use mercer_simd::CsrMatrix;
-    use ndarray::{Array2, array};
+    use ndarray::array;
 
     use super::*;
     use crate::dataset::Rows;
@@ -239,6 +245,24 @@ mod tests {
             let mut dense = Array2::zeros((3, 4));
             rows.view().write_dense(dense.view_mut());
             assert_eq!(dense, fitted(kind, &x), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_shift_moves_the_zeros_of_sparse_rows() {
+        let x = array![[0.0, 2.0], [4.0, 0.0], [0.0, 7.0]];
+        let mut sparse = CsrMatrix::new(2);
+        for row in x.outer_iter() {
+            row.indexed_iter().filter(|(_, v)| **v != 0.0).for_each(|(j, &v)| sparse.push(j, v).unwrap());
+            sparse.finish_row();
+        }
+        let mut statistics = ColumnStatistics::new(2);
+        statistics.add(Rows::Dense(x.view()));
+        for kind in [PreprocessSpec::Standardize, PreprocessSpec::MinMax] {
+            let mut rows = PanelRows::Sparse(sparse.clone());
+            Preprocess::fit(kind, &statistics).apply_in_place(&mut rows);
+            let PanelRows::Dense(rows) = rows else { panic!("still sparse") };
+            assert_eq!(rows, fitted(kind, &x), "{kind:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use mercer_simd::{InstructionSet, Scalar, Update, csr_matmul_into, huge_pages, matmul_into};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
+use ndarray::{Array2, ArrayViewMut2, Zip, s};
 
 use super::Projection;
 use crate::dataset::Rows;
@@ -35,11 +35,6 @@ impl<T: Scalar> DenseProjection<T> {
             Zip::from(place).and(&drawn).for_each(|v, &z| *v = T::from_f64(z * standard_deviation));
         }
         Self { matrix }
-    }
-
-    /// The matrix V.
-    pub fn matrix(&self) -> ArrayView2<'_, T> {
-        self.matrix.view()
     }
 }
 

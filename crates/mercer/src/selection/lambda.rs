@@ -2,7 +2,8 @@
 //!
 //! The sums of all rows are there already. For each validation fold the sums of its rows alone are streamed and taken
 //! out; the rest is solved for every candidate λ; the fold's rows are streamed once more and scored for all of them
-//! together. So k folds cost one more pass of sums and one of features in all, not k, and n × D is never built. Where
+//! together. So k folds cost one more pass of sums and two more of features in all, not k times as much (the rows are
+//! read 2k times, but only the fold's are mapped), and n × D is never built. Where
 //! the rows are at most half as many as the features they are kept instead of summed, and each fold is gathered anew.
 //!
 //! Classification takes the λ with the fewest errors, ties (and regression) the least squared error.
@@ -115,8 +116,13 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         } else {
             Gathered::Sums(RidgeStatistics::new(n_components, n_outputs))
         };
+        let overflow = || Error::Overflow { context: self.dataset.info().name.clone(), dtype: T::DTYPE };
         self.for_each("statistics", selection, |features, targets| {
             let targets = learning_targets::<T>(self.encoder, targets);
+            // Sums of features of length 1 are finite unless a row overflowed; one addition a value finds it.
+            if !targets.iter().all(|y| y.is_finite()) || !features.sum().is_finite() {
+                return Err(overflow());
+            }
             match &mut gathered {
                 Gathered::Sums(sums) => sums.add(features, targets.view()),
                 Gathered::Rows(rows) => rows.add(features, targets.view()),

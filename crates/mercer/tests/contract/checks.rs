@@ -120,7 +120,7 @@ impl Factory for Registered {
 
 /// Numbers of inputs and components: the smallest; odd; more inputs than a panel of a product and more components
 /// than a tile.
-const SHAPES: [(usize, usize); 4] = [(1, 2), (5, 6), (33, 64), (530, 600)];
+const SHAPES: [(usize, usize); 4] = [(1, 2), (5, 6), (33, 64), (530, 2 * 1_064)];
 const N_ROWS: usize = 257;
 const BATCHES: [usize; 7] = [1, 2, 3, 63, 64, 65, 257];
 const SEED: u64 = 11;
