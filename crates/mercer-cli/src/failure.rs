@@ -24,7 +24,7 @@ impl Failure {
     /// Prints one error and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         let (text, status) = match self {
-            Self::Library(mercer::Error::Interrupted) => ("interrupted; nothing was written".to_owned(), 130),
+            Self::Library(mercer::Error::Interrupted) => ("interrupted; no file was written".to_owned(), 130),
             Self::Library(mercer::Error::Parameter { name, got, expected }) => {
                 (format!("--{} is {got}, must be {expected}", name.replace('_', "-")), 2)
             }

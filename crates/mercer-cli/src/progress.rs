@@ -27,6 +27,7 @@ impl Bar {
         // Fails only where a handler is installed already, which is this one.
         let _ = ctrlc::set_handler(|| {
             if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                mercer_io::remove_unfinished();
                 std::process::exit(130);
             }
         });
@@ -43,9 +44,11 @@ impl Progress for Bar {
         if !self.visible {
             return;
         }
-        let style =
-            ProgressStyle::with_template("{msg:12} {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {eta} left")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let template = match n_rows {
+            0 => "{msg:12} {human_pos} rows  {per_sec}",
+            _ => "{msg:12} {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {eta} left",
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(n_rows), ProgressDrawTarget::stderr()).with_style(style);
         bar.set_message(stage.to_owned());
         *self.current() = Some(bar);

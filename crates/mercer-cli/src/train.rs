@@ -52,6 +52,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         (None, Some(path)) => Some(driver.time("load", || test_data(args, &dataset, path))?),
         (None, None) => None,
     };
+    if let (Some(test), Some(targets)) = (&test, dataset.targets()) {
+        test.check_targets(&targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?)?;
+    }
     let (model, report) = Model::fit(&dataset, &spec, args.model.dtype.into(), &driver)?;
     let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;
     driver.check_interrupted()?;

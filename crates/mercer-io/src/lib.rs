@@ -47,6 +47,6 @@ pub use labels::open_with_labels;
 pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
 pub use open::open;
 pub use options::{ColumnRef, Format, ReadOptions, TargetChoice};
-pub use output::{OutputFile, write_error};
+pub use output::{OutputFile, remove_unfinished, write_error};
 pub use place::Place;
 pub use predictions::PredictionWriter;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -10,6 +11,8 @@ use crate::{Error, Result};
 
 /// A file under a temporary name beside its place, renamed to it by [`OutputFile::finish`]. Dropped before that, it
 /// vanishes, and what stood in its place before is untouched.
+///
+/// [`remove_unfinished`] removes all that are open, for a process that ends without dropping them.
 pub struct OutputFile {
     path: PathBuf,
     writer: BufWriter<NamedTempFile>,
@@ -33,6 +36,7 @@ impl OutputFile {
             return Err(write_error(path, source));
         }
         let file = temporary(folder).map_err(|source| write_error(path, without_path(source)))?;
+        unfinished().push(file.path().to_owned());
         Ok(Self { path: path.to_owned(), writer: BufWriter::new(file) })
     }
 
@@ -56,6 +60,21 @@ impl Write for OutputFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// The temporary files that may be open; names of finished ones do no harm, they are not used again.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file that was begun and not finished.
+pub fn remove_unfinished() {
+    for path in unfinished().drain(..) {
+        // Gone already when it was finished or dropped.
+        let _ = std::fs::remove_file(path);
     }
 }
 

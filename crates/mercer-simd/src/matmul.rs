@@ -8,7 +8,7 @@
 //!     c[i,j] = c[i,j] + acc   (= acc for the first panel of Update::Set, − acc for Update::Subtract)
 //! ```
 //!
-//! The `gemm` crate does the work (measured at 160-180 GFLOP/s a core, ahead of `OpenBLAS`). Left to itself it picks
+//! The `gemm` crate does the work (level with OpenBLAS: see `bench-record/`). Left to itself it picks
 //! its own panels, and other loops for one row, one column or fewer than three indices; this door takes those
 //! choices away from it: panels are cut here, and small shapes padded with zeros, which change no bit (but the sign
 //! of a zero: a panel of one or two indices whose sum underflows to −0 gives +0, for every shape alike).

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// Told how long work goes on; asked whether to stop.
 pub trait Progress: Send + Sync {
-    /// A pass over `n_rows` rows starts.
+    /// A pass over `n_rows` rows starts; 0 where their number is not known yet.
     fn start(&self, _stage: &str, _n_rows: u64) {}
 
     /// Some rows of it are done.

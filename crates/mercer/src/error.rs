@@ -123,7 +123,8 @@ pub enum Error {
 
 impl Error {
     /// Says whose targets they are, where targets are at fault.
-    pub(crate) fn of_targets_in(self, name: &str) -> Self {
+    #[must_use]
+    pub fn of_targets_in(self, name: &str) -> Self {
         match self {
             Self::Targets(text) => Self::Targets(format!("{name}: {text}")),
             other => other,

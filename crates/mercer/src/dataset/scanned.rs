@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Block, BlockReader, BlockRows, Layout, Source, SourceInfo, TargetBlock, TargetScan};
+use super::{Block, BlockReader, BlockRows, Layout, Source, SourceInfo, TargetBlock, TargetEncoder, TargetScan};
+use crate::driver::{Progress, Silent};
 use crate::{Error, Result};
 
 /// Rows ready for any number of passes: their number, width and targets are known and every value was checked.
@@ -27,11 +28,30 @@ impl Dataset {
     /// # Errors
     /// What the source finds wrong; no rows; rows of different width.
     pub fn scan(source: Box<dyn Source>, cache_bytes: usize) -> Result<Self> {
+        Self::scan_with(source, cache_bytes, &Silent)
+    }
+
+    /// [`Dataset::scan`], telling and asking `progress`.
+    ///
+    /// # Errors
+    /// As [`Dataset::scan`], and [`Error::Interrupted`].
+    pub fn scan_with(source: Box<dyn Source>, cache_bytes: usize, progress: &dyn Progress) -> Result<Self> {
+        progress.start("load", source.info().n_rows.unwrap_or(0));
+        let scanned = Self::scan_blocks(source, cache_bytes, progress);
+        progress.finish();
+        scanned
+    }
+
+    fn scan_blocks(source: Box<dyn Source>, cache_bytes: usize, progress: &dyn Progress) -> Result<Self> {
         let mut tally = Tally::default();
         let mut kept = Some(Vec::new());
         let mut kept_bytes = 0;
         let mut reader = source.read()?;
         while let Some(block) = reader.next_block()? {
+            if progress.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            progress.advance(block.rows.n_rows() as u64);
             tally.add(&block, &source.info().name)?;
             kept_bytes += block.rows.memory() + block.targets.as_ref().map_or(0, TargetBlock::memory);
             match &mut kept {
@@ -94,6 +114,23 @@ impl Dataset {
     /// What was seen of the targets, where the source has them.
     pub fn targets(&self) -> Option<&TargetScan> {
         self.targets.as_ref()
+    }
+
+    /// Checks that every target fits `encoder`: no label it does not know, as many values in a row.
+    ///
+    /// # Errors
+    /// [`Error::Targets`] with the first that does not, and what the source finds wrong.
+    pub fn check_targets(&self, encoder: &TargetEncoder) -> Result<()> {
+        let mut blocks = self.blocks()?;
+        while let Some(block) = blocks.next_block()? {
+            let Some(targets) = &block.targets else { continue };
+            let fit = match encoder {
+                TargetEncoder::Classes { .. } => encoder.class_numbers(targets).map(drop),
+                TargetEncoder::Real { .. } => encoder.real_values(targets).map(drop),
+            };
+            fit.map_err(|error| error.of_targets_in(&self.info.name))?;
+        }
+        Ok(())
     }
 
     /// Whether passes read memory, not the source.
