@@ -193,6 +193,17 @@ fn data_that_does_not_fit_the_model() {
         refuse(&folder, &format!("predict trained.mercer {data} -o old.csv"), &says);
         refuse(&folder, &format!("evaluate trained.mercer {data}"), &says);
     }
+    folder.write("inputs.csv", table.inputs_only());
+    folder.write("labels.csv", table.classes.iter().map(|class| format!("{class}\n")).collect::<String>());
+    for (trained, remedy) in [("named.csv", "add the header"), ("inputs.csv --labels labels.csv", "leave only")] {
+        folder.train(trained);
+        for command in ["predict", "evaluate"] {
+            let says = ["plain.csv has 5 columns", "trained on 4 inputs", remedy];
+            refuse(&folder, &format!("{command} trained.mercer plain.csv"), &says);
+        }
+        assert_eq!(folder.ok("predict trained.mercer inputs.csv").lines().count(), 61);
+    }
+    folder.train("plain.csv");
     refuse(&folder, "predict trained.mercer wide.svm", &["wide.svm", "line 1", "9:1", "4 inputs"]);
     folder.train("named.csv");
     refuse(&folder, "predict trained.mercer late.csv", &["late.csv, line 3, column 3 (\"x2\")", "oops"]);

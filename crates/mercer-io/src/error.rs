@@ -120,6 +120,12 @@ pub enum Error {
     #[error("{file}: column {column} is chosen twice; a column is one input or one target")]
     ColumnTwice { file: String, column: String },
 
+    /// There are more columns than inputs, and nothing tells which are the inputs.
+    #[error(
+        "{file} has {n_columns} columns, the model was trained on {n_inputs} inputs, and nothing tells which columns they are; {remedy}"
+    )]
+    ExtraColumns { file: String, n_columns: usize, n_inputs: usize, remedy: &'static str },
+
     /// All columns are targets.
     #[error("{file} has {n_columns} column(s), all of them targets; nothing is left for the inputs")]
     NoInputs { file: String, n_columns: usize },

@@ -219,7 +219,7 @@ fn target_columns_are_chosen_by_name_or_number() {
 #[test]
 fn prediction_takes_files_with_and_without_the_target() {
     let folder = TempDir::new().unwrap();
-    let target = TargetChoice::IfPresent { names: vec!["t".to_owned()], n_inputs: 2, position: 0 };
+    let target = TargetChoice::IfPresent { names: vec!["t".to_owned()], n_inputs: 2, positions: vec![0], keep: true };
     let table = |text: &str| {
         read(&write(&folder, "a.csv", text.as_bytes()), &ReadOptions { target: target.clone(), ..options(9) }).unwrap()
     };
