@@ -68,6 +68,10 @@ pub enum Error {
     #[error("{at}: the value is missing; fill it in or remove the row or the column")]
     Missing { at: Box<Place> },
 
+    /// A target is a word for a missing value.
+    #[error("{at}: {value:?} stands for a missing value; fill it in, remove the row, or rename the class")]
+    MissingWord { at: Box<Place>, value: String },
+
     /// Text that is kept (a name, a class) is not UTF-8.
     #[error("{at}: {value:?} is not UTF-8 text; save the file as UTF-8")]
     NotUtf8 { at: Box<Place>, value: String },
