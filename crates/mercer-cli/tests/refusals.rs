@@ -73,6 +73,8 @@ fn bad_targets() {
         folder.write("x.csv", "1,2\n1,3\n2,2\n");
         folder.write("y.csv", format!("0.5\n{value}\n1.5\n"));
         refuse(&folder, "train x.csv --labels y.csv", &["y.csv, line 2, column 1", value, says]);
+        folder.write("first.csv", format!("{value}\n0.5\n1.5\n"));
+        refuse(&folder, "train x.csv --labels first.csv", &["first.csv, line 1, column 1", value, says]);
         folder.write("a.csv", format!("a,b,c,d\n1,2,3,4\n1,3,{value},4\n"));
         refuse(&folder, "train a.csv --target c,d", &["a.csv, line 3, column 3 (\"c\")", value, says]);
     }

@@ -122,8 +122,11 @@ struct Table<'a> {
 
 impl Table<'_> {
     fn targets(&self, choice: &TargetChoice) -> Result<Vec<usize>> {
+        let inputs_named = !self.names.is_empty() && self.inputs_by_name;
         match choice {
             TargetChoice::None => Ok(Vec::new()),
+            // Inputs found by their names leave no doubt which columns are not theirs.
+            TargetChoice::IfPresent { keep: false, .. } if inputs_named => Ok(Vec::new()),
             TargetChoice::Columns(columns) => columns.iter().map(|column| self.find(column)).collect(),
             TargetChoice::Auto => self.usual_target().map(|column| vec![column]),
             TargetChoice::IfPresent { names, .. }
@@ -131,8 +134,7 @@ impl Table<'_> {
             {
                 self.by_names(names)
             }
-            // Inputs found by their names leave no doubt which columns are not theirs.
-            TargetChoice::IfPresent { .. } if !self.names.is_empty() && self.inputs_by_name => Ok(Vec::new()),
+            TargetChoice::IfPresent { .. } if inputs_named => Ok(Vec::new()),
             TargetChoice::IfPresent { n_inputs, positions, .. } => self.by_positions(*n_inputs, positions),
         }
     }

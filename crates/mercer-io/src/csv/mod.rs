@@ -18,7 +18,7 @@ use crate::error::shown;
 use crate::input::Origin;
 use crate::lines::Lines;
 use crate::open::Purpose;
-use crate::value::Value;
+use crate::value::{Value, is_missing_word};
 use crate::{Error, Place, ReadOptions, Result};
 use columns::Columns;
 use dialect::{detect_delimiter, detect_header, shares_word};
@@ -56,7 +56,8 @@ impl CsvSource {
         let header = match options.header {
             Some(header) => header,
             None if !detect_header(&first, second.as_deref()) => false,
-            None => purpose == Purpose::Rows || !first_recurs(&first, second.as_deref(), &mut records)?,
+            None if purpose == Purpose::Rows => true,
+            None => !holds_missing(&first) && !first_recurs(&first, second.as_deref(), &mut records)?,
         };
         if header && second.is_none() {
             return Err(no_rows("a header"));
@@ -114,6 +115,11 @@ fn next_record(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
         return Ok(None);
     }
     Ok(Some(records.split()?.iter().map(<[u8]>::to_vec).collect()))
+}
+
+/// Whether a field is a word for a missing value, which is no name of a column.
+fn holds_missing(fields: &[Vec<u8>]) -> bool {
+    fields.iter().any(|field| str::from_utf8(field).is_ok_and(|text| is_missing_word(text.trim())))
 }
 
 /// Records looked through for the first one's words.
