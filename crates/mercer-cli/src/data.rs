@@ -46,15 +46,30 @@ impl TrainedColumns {
         let (input_names, target_names) = (header.input_names.clone(), header.target_names.clone());
         Self { n_inputs: header.spec.map.n_inputs(), input_names, target_names, dtype: header.spec.dtype }
     }
+
+    /// The targets, to be read or passed over where a file has them.
+    fn target_if_present(&self, keep: bool) -> TargetChoice {
+        let (names, n_inputs, positions) = (self.target_names.clone(), self.n_inputs, self.target_positions());
+        TargetChoice::IfPresent { names, n_inputs, positions, keep }
+    }
+
+    /// Where the targets stood in a training file without a header; none where that is unknown.
+    fn target_positions(&self) -> Vec<usize> {
+        let positions = self.target_names.iter().map(|name| target_position(name)).collect::<Option<_>>();
+        positions.filter(|_| self.input_names.is_empty()).unwrap_or_default()
+    }
+}
+
+/// How to read rows for a model that need no targets: the same columns, targets passed over where they are there.
+pub(crate) fn prediction_options(reading: &ReadingArgs, columns: &TrainedColumns) -> ReadOptions {
+    ReadOptions { target: columns.target_if_present(false), ..model_options(reading, columns, &[]) }
 }
 
 /// How to read rows for a model: the same columns, the target where it is there.
 pub(crate) fn model_options(reading: &ReadingArgs, columns: &TrainedColumns, target: &[String]) -> ReadOptions {
-    let (n_inputs, names) = (columns.n_inputs, columns.target_names.clone());
-    let position = names.first().and_then(|name| target_position(name)).unwrap_or(n_inputs);
     ReadOptions {
-        target: chosen(target).unwrap_or(TargetChoice::IfPresent { names, n_inputs, position }),
-        n_inputs: Some(n_inputs),
+        target: chosen(target).unwrap_or_else(|| columns.target_if_present(true)),
+        n_inputs: Some(columns.n_inputs),
         input_names: (!columns.input_names.is_empty()).then(|| columns.input_names.clone()),
         ..base_options(reading, columns.dtype)
     }

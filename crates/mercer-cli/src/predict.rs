@@ -13,7 +13,7 @@ use ndarray::ArrayView1;
 use serde_json::json;
 
 use crate::args::PredictArgs;
-use crate::data::{TrainedColumns, load, model_options};
+use crate::data::{TrainedColumns, load, prediction_options};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::text::count;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let table = Table::new(&header.outputs, &header.target_names, args)?;
     let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
-    let options = model_options(&args.reading, &TrainedColumns::of_model(&header), &[]);
+    let options = prediction_options(&args.reading, &TrainedColumns::of_model(&header));
     let dataset = driver.time("load", || load(&args.data, None, &options, &args.reading))?;
     mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
     let Some(path) = &args.output else {

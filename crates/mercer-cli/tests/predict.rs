@@ -198,8 +198,48 @@ fn columns_without_names_are_found_by_their_place() {
     assert_eq!(folder.ok("predict trained.mercer first.csv --scores"), expected, "the first column");
     assert_eq!(folder.ok("predict trained.mercer inputs.csv --scores"), expected);
     folder.train("named.csv");
-    for other in ["named.csv", "last.csv", "inputs.csv"] {
+    for other in ["named.csv", "inputs.csv"] {
         assert_eq!(folder.ok(&format!("predict trained.mercer {other} --scores")), expected, "{other}");
+    }
+}
+
+#[test]
+fn several_targets_without_names_are_found_by_their_places() {
+    let folder = Folder::new();
+    let columns = |i: u32| [i % 9, i, i % 5, i % 4].map(f64::from).map(|x| x + 0.5);
+    let rows = |keep: &[usize]| {
+        let line = |i| keep.iter().map(|&j| columns(i)[j].to_string()).collect::<Vec<_>>().join(",") + "\n";
+        (0..60).map(line).collect::<String>()
+    };
+    folder.write("a.csv", rows(&[0, 1, 2, 3]));
+    folder.write("inputs.csv", rows(&[1, 2]));
+    folder.write("named.csv", format!("up,a,b,down\n{}", rows(&[0, 1, 2, 3])));
+    for (numbers, names) in [("1,4", "up,down"), ("4,1", "down,up")] {
+        folder.train(&format!("named.csv --target {names}"));
+        let expected = folder.ok("predict trained.mercer named.csv");
+        let (_, expected) = expected.split_once('\n').unwrap();
+        let scores = folder.json("evaluate trained.mercer named.csv")["test"].clone();
+        folder.train(&format!("a.csv --target {numbers}"));
+        for file in ["a.csv", "inputs.csv"] {
+            let text = folder.ok(&format!("predict trained.mercer {file}"));
+            assert_eq!(text.split_once('\n').unwrap().1, expected, "{file} --target {numbers}");
+        }
+        assert_eq!(folder.json("evaluate trained.mercer a.csv")["test"], scores, "--target {numbers}");
+    }
+}
+
+#[test]
+fn targets_are_not_judged() {
+    let (folder, table) = (Folder::new(), Table::new(60, 3, 3));
+    folder.write("named.csv", table.csv("who", &["ann", "bob", "cy"]));
+    folder.write("unknown.csv", table.csv("who", &["", "NA", "nan"]));
+    folder.write("plain.csv", table.headerless());
+    folder.write("plain_unknown.csv", table.headerless().replace(",0\n", ",\n").replace(",1\n", ",?\n"));
+    for (trained, unknown) in [("named.csv", "unknown.csv"), ("plain.csv", "plain_unknown.csv")] {
+        folder.train(trained);
+        let expected = folder.ok(&format!("predict trained.mercer {trained} --scores"));
+        assert_eq!(folder.ok(&format!("predict trained.mercer {unknown} --scores")), expected, "{unknown}");
+        assert_eq!(folder.run(&format!("evaluate trained.mercer {unknown}")).status, Some(2), "{unknown}");
     }
 }
 
@@ -210,4 +250,10 @@ fn sparse_rows_may_end_early_and_have_no_label() {
     folder.train("a.svm");
     folder.write("short.svm", "0 1:3\n1\n0 2:200\n");
     assert_eq!(folder.ok("predict trained.mercer short.svm").lines().count(), 4);
+    let labelled = table.libsvm();
+    let unlabelled = labelled.lines().map(|line| format!("{}\n", line.split_once(' ').unwrap().1));
+    folder.write("unlabelled.svm", unlabelled.collect::<String>());
+    let expected = folder.ok("predict trained.mercer a.svm --scores");
+    assert_eq!(folder.ok("predict trained.mercer unlabelled.svm --scores"), expected);
+    assert_eq!(folder.run("evaluate trained.mercer unlabelled.svm").status, Some(2), "labels are missed");
 }

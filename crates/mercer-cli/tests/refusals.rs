@@ -60,6 +60,29 @@ fn bad_csv() {
     refuse_data("a.csv", b"a,y\n1,x\xff\n2,z\n", &["line 2", "UTF-8"]);
 }
 
+/// Not one of them may turn numbers into classes.
+#[test]
+fn bad_targets() {
+    let not_finite = ["nan", "NaN", "inf", "-inf", "1e999"].map(|value| (value, "not a finite number; replace it"));
+    let missing = ["NA", "N/A", "null", "?"].map(|value| (value, "stands for a missing value; fill it in"));
+    for (value, says) in not_finite.into_iter().chain(missing) {
+        let place = ["line 3", "column 3 (\"y\")", value, says];
+        refuse_data("a.csv", format!("a,b,y\n1,2,0.5\n1,3,{value}\n2,2,1.5\n"), &place);
+        refuse_data("a.csv", format!("a,b,y\n1,2,0.5\n1,3,\"{value}\"\n2,2,1.5\n"), &place);
+        let folder = Folder::new();
+        folder.write("x.csv", "1,2\n1,3\n2,2\n");
+        folder.write("y.csv", format!("0.5\n{value}\n1.5\n"));
+        refuse(&folder, "train x.csv --labels y.csv", &["y.csv, line 2, column 1", value, says]);
+        folder.write("first.csv", format!("{value}\n0.5\n1.5\n"));
+        refuse(&folder, "train x.csv --labels first.csv", &["first.csv, line 1, column 1", value, says]);
+        folder.write("a.csv", format!("a,b,c,d\n1,2,3,4\n1,3,{value},4\n"));
+        refuse(&folder, "train a.csv --target c,d", &["a.csv, line 3, column 3 (\"c\")", value, says]);
+    }
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.csv("who", &["none", "Nan Goldin", "-"]));
+    folder.train("a.csv");
+}
+
 #[test]
 fn bad_libsvm() {
     refuse_data("a.svm", "1 1:2\n0 1:2 1:3\n", &["line 2", "index 1 occurs twice", "keep one"]);
@@ -193,6 +216,17 @@ fn data_that_does_not_fit_the_model() {
         refuse(&folder, &format!("predict trained.mercer {data} -o old.csv"), &says);
         refuse(&folder, &format!("evaluate trained.mercer {data}"), &says);
     }
+    folder.write("inputs.csv", table.inputs_only());
+    folder.write("labels.csv", table.classes.iter().map(|class| format!("{class}\n")).collect::<String>());
+    for (trained, remedy) in [("named.csv", "add the header"), ("inputs.csv --labels labels.csv", "leave only")] {
+        folder.train(trained);
+        for command in ["predict", "evaluate"] {
+            let says = ["plain.csv has 5 columns", "trained on 4 inputs", remedy];
+            refuse(&folder, &format!("{command} trained.mercer plain.csv"), &says);
+        }
+        assert_eq!(folder.ok("predict trained.mercer inputs.csv").lines().count(), 61);
+    }
+    folder.train("plain.csv");
     refuse(&folder, "predict trained.mercer wide.svm", &["wide.svm", "line 1", "9:1", "4 inputs"]);
     folder.train("named.csv");
     refuse(&folder, "predict trained.mercer late.csv", &["late.csv, line 3, column 3 (\"x2\")", "oops"]);

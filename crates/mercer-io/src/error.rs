@@ -68,6 +68,10 @@ pub enum Error {
     #[error("{at}: the value is missing; fill it in or remove the row or the column")]
     Missing { at: Box<Place> },
 
+    /// A target is a word for a missing value.
+    #[error("{at}: {value:?} stands for a missing value; fill it in, remove the row, or rename the class")]
+    MissingWord { at: Box<Place>, value: String },
+
     /// Text that is kept (a name, a class) is not UTF-8.
     #[error("{at}: {value:?} is not UTF-8 text; save the file as UTF-8")]
     NotUtf8 { at: Box<Place>, value: String },
@@ -119,6 +123,12 @@ pub enum Error {
     /// A column is chosen twice.
     #[error("{file}: column {column} is chosen twice; a column is one input or one target")]
     ColumnTwice { file: String, column: String },
+
+    /// There are more columns than inputs, and nothing tells which are the inputs.
+    #[error(
+        "{file} has {n_columns} columns, the model was trained on {n_inputs} inputs, and nothing tells which columns they are; {remedy}"
+    )]
+    ExtraColumns { file: String, n_columns: usize, n_inputs: usize, remedy: &'static str },
 
     /// All columns are targets.
     #[error("{file} has {n_columns} column(s), all of them targets; nothing is left for the inputs")]

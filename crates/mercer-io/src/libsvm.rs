@@ -27,7 +27,7 @@ pub(crate) struct LibsvmSource {
 impl LibsvmSource {
     pub(crate) fn open(path: &str, format: String, origin: Origin, options: &ReadOptions) -> Result<Self> {
         let target_names = match options.target {
-            TargetChoice::None => Vec::new(),
+            TargetChoice::None | TargetChoice::IfPresent { keep: false, .. } => Vec::new(),
             TargetChoice::Columns(_) => return Err(Error::NoTargetColumns { file: path.to_owned(), format }),
             TargetChoice::Auto | TargetChoice::IfPresent { .. } => vec!["label".to_owned()],
         };

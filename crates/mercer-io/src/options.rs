@@ -68,10 +68,12 @@ pub enum TargetChoice {
         /// their names, for a file with a header: all of them or none; a file whose inputs are not chosen by name is
         /// then treated like one without a header
         names: Vec<String>,
-        /// inputs of a row, for a file without a header: it has targets when it has that many columns more
+        /// inputs of a row, for a file without a header: it has targets when it has all of `positions` besides
         n_inputs: usize,
-        /// the first target column then, counted from 0
-        position: usize,
+        /// the target columns then, counted from 0; where they are unknown, more columns than inputs are an error
+        positions: Vec<usize>,
+        /// whether targets are read; if not, their columns and labels are passed over, whatever they hold
+        keep: bool,
     },
 }
 

@@ -39,6 +39,14 @@ pub(crate) const TOO_BIG: &str = "it is too large for float32: scale it or choos
 /// What to do about a value that is not finite.
 pub(crate) const FILL_IN: &str = "replace it or remove its row";
 
+/// Words for a missing value, as spreadsheets, data frames and databases write them.
+const MISSING: [&str; 8] = ["NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "?"];
+
+/// Whether this is a word for a missing value, not a class.
+pub(crate) fn is_missing_word(text: &str) -> bool {
+    MISSING.contains(&text)
+}
+
 /// The finite number that `text` is, spaces around it aside; the error says why it is none.
 pub(crate) fn parse_number<T: Value>(text: &[u8], place: impl FnOnce() -> Box<Place>) -> Result<T, Error> {
     let text = text.trim_ascii();

@@ -217,9 +217,26 @@ fn target_columns_are_chosen_by_name_or_number() {
 }
 
 #[test]
+fn a_label_that_recurs_is_no_header() {
+    let folder = TempDir::new().unwrap();
+    let rows = write(&folder, "x.csv", b"1\n2\n3\n4\n");
+    let names = |labels: &[u8]| {
+        let source = open_with_labels(&rows, &write(&folder, "y.csv", labels), &options(9)).unwrap();
+        let mut reader = source.read().unwrap();
+        while reader.next_block().unwrap().is_some() {}
+        source.info().target_names.clone()
+    };
+    assert_eq!(names(b"y\nn\ny\nn\n"), ["label"]);
+    assert_eq!(names(b"y\ny\nn\nn\n"), ["label"]);
+    assert_eq!(names(b"n\ny\ny\nn\n"), ["label"]);
+    assert_eq!(names(b"y\n1\n0\n0\n1\n"), ["y"]);
+    assert_eq!(names(b"class\na\nb\nb\na\n"), ["class"]);
+}
+
+#[test]
 fn prediction_takes_files_with_and_without_the_target() {
     let folder = TempDir::new().unwrap();
-    let target = TargetChoice::IfPresent { names: vec!["t".to_owned()], n_inputs: 2, position: 0 };
+    let target = TargetChoice::IfPresent { names: vec!["t".to_owned()], n_inputs: 2, positions: vec![0], keep: true };
     let table = |text: &str| {
         read(&write(&folder, "a.csv", text.as_bytes()), &ReadOptions { target: target.clone(), ..options(9) }).unwrap()
     };

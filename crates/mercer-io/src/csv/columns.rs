@@ -5,6 +5,11 @@ use crate::{ColumnRef, Error, ReadOptions, Result, TargetChoice};
 
 const TARGET_NAMES: [&str; 4] = ["target", "label", "class", "y"];
 
+/// What to do about extra columns where the inputs have names.
+const ADD_HEADER: &str = "add the header that the training file has";
+/// What to do about extra columns where the inputs have none.
+const ONLY_INPUTS: &str = "leave only the columns of the inputs in";
+
 /// Whether a column of this name is the target unless another is chosen.
 pub(super) fn is_target_name(name: &str) -> bool {
     TARGET_NAMES.iter().any(|target| name.trim().eq_ignore_ascii_case(target))
@@ -28,6 +33,7 @@ pub(super) struct Columns {
     pub(super) roles: Vec<Role>,
     pub(super) n_inputs: usize,
     pub(super) n_targets: usize,
+    purpose: Purpose,
 }
 
 impl Columns {
@@ -52,6 +58,7 @@ impl Columns {
         if inputs.is_empty() && purpose == Purpose::Rows {
             return Err(Error::NoInputs { file: file.to_owned(), n_columns });
         }
+        let targets = if keeps_targets(&options.target) { targets } else { Vec::new() };
         let mut roles = vec![Role::Ignored; n_columns];
         inputs.iter().enumerate().for_each(|(i, &column)| roles[column] = Role::Input(i));
         targets.iter().enumerate().for_each(|(i, &column)| roles[column] = Role::Target(i));
@@ -64,7 +71,7 @@ impl Columns {
             let column = table.described(twice.take(1)).join("");
             return Err(Error::ColumnTwice { file: file.to_owned(), column });
         }
-        Ok(Self { names, roles, n_inputs, n_targets })
+        Ok(Self { names, roles, n_inputs, n_targets, purpose })
     }
 
     /// Names of the inputs in the order of the row; none without a header.
@@ -78,16 +85,30 @@ impl Columns {
         names
     }
 
-    /// Names of the targets; their numbers without a header.
+    /// Names of the targets; without a header, their numbers.
     pub(super) fn target_names(&self) -> Vec<String> {
         let mut names = vec![String::new(); self.n_targets];
         for (column, role) in self.roles.iter().enumerate() {
             if let Role::Target(i) = *role {
-                names[i] = self.names.get(column).cloned().unwrap_or_else(|| format!("column {}", column + 1));
+                names[i] = self.names.get(column).cloned().unwrap_or_else(|| self.unnamed_target(column));
             }
         }
         names
     }
+
+    /// What a target without a name is called. That of a label file is no column among the inputs.
+    fn unnamed_target(&self, column: usize) -> String {
+        match self.purpose {
+            Purpose::Rows => format!("column {}", column + 1),
+            Purpose::Labels if self.n_targets == 1 => "label".to_owned(),
+            Purpose::Labels => format!("label {}", column + 1),
+        }
+    }
+}
+
+/// Whether targets that are found are read.
+fn keeps_targets(choice: &TargetChoice) -> bool {
+    !matches!(choice, TargetChoice::IfPresent { keep: false, .. })
 }
 
 /// The columns there are, to look some up.
@@ -101,8 +122,11 @@ struct Table<'a> {
 
 impl Table<'_> {
     fn targets(&self, choice: &TargetChoice) -> Result<Vec<usize>> {
+        let inputs_named = !self.names.is_empty() && self.inputs_by_name;
         match choice {
             TargetChoice::None => Ok(Vec::new()),
+            // Inputs found by their names leave no doubt which columns are not theirs.
+            TargetChoice::IfPresent { keep: false, .. } if inputs_named => Ok(Vec::new()),
             TargetChoice::Columns(columns) => columns.iter().map(|column| self.find(column)).collect(),
             TargetChoice::Auto => self.usual_target().map(|column| vec![column]),
             TargetChoice::IfPresent { names, .. }
@@ -110,14 +134,21 @@ impl Table<'_> {
             {
                 self.by_names(names)
             }
-            // Inputs found by their names leave no doubt which columns are not theirs.
-            TargetChoice::IfPresent { .. } if !self.names.is_empty() && self.inputs_by_name => Ok(Vec::new()),
-            &TargetChoice::IfPresent { ref names, n_inputs, position } => {
-                let end = position.saturating_add(names.len().max(1));
-                let present = self.n_columns == n_inputs.saturating_add(names.len().max(1)) && end <= self.n_columns;
-                Ok(if present { (position..end).collect() } else { Vec::new() })
-            }
+            TargetChoice::IfPresent { .. } if inputs_named => Ok(Vec::new()),
+            TargetChoice::IfPresent { n_inputs, positions, .. } => self.by_positions(*n_inputs, positions),
         }
+    }
+
+    /// The targets at these columns, where the file has them besides its inputs.
+    fn by_positions(&self, n_inputs: usize, positions: &[usize]) -> Result<Vec<usize>> {
+        if positions.is_empty() && self.n_columns > n_inputs {
+            let remedy = if self.inputs_by_name { ADD_HEADER } else { ONLY_INPUTS };
+            let (file, n_columns) = (self.file.to_owned(), self.n_columns);
+            return Err(Error::ExtraColumns { file, n_columns, n_inputs, remedy });
+        }
+        let present = self.n_columns == n_inputs.saturating_add(positions.len())
+            && positions.iter().all(|&column| column < self.n_columns);
+        Ok(if present { positions.to_vec() } else { Vec::new() })
     }
 
     /// The targets of a label file: those chosen, or the only column.

@@ -50,6 +50,14 @@ pub(super) fn detect_header(first: &[Vec<u8>], second: Option<&[Vec<u8>]>) -> bo
     named || first.iter().zip(second).any(|(name, below)| !is_number(name) && is_number(below))
 }
 
+/// Whether some column holds the same word in both records; numbers are none.
+pub(super) fn shares_word(first: &[Vec<u8>], other: &[Vec<u8>]) -> bool {
+    first.iter().zip(other).any(|(a, b)| {
+        let word = a.trim_ascii();
+        word == b.trim_ascii() && !word.is_empty() && fast_float2::parse::<f64, _>(word).is_err()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

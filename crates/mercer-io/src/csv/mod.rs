@@ -18,10 +18,10 @@ use crate::error::shown;
 use crate::input::Origin;
 use crate::lines::Lines;
 use crate::open::Purpose;
-use crate::value::Value;
+use crate::value::{Value, is_missing_word};
 use crate::{Error, Place, ReadOptions, Result};
 use columns::Columns;
-use dialect::{detect_delimiter, detect_header};
+use dialect::{detect_delimiter, detect_header, shares_word};
 use reader::CsvReader;
 use records::Records;
 
@@ -53,7 +53,12 @@ impl CsvSource {
         let first = next_record(&mut records)?.ok_or_else(|| no_rows("blank lines"))?;
         let first_line = records.number();
         let second = next_record(&mut records)?;
-        let header = options.header.unwrap_or_else(|| detect_header(&first, second.as_deref()));
+        let header = match options.header {
+            Some(header) => header,
+            None if !detect_header(&first, second.as_deref()) => false,
+            None if purpose == Purpose::Rows => true,
+            None => !holds_missing(&first) && !first_recurs(&first, second.as_deref(), &mut records)?,
+        };
         if header && second.is_none() {
             return Err(no_rows("a header"));
         }
@@ -110,6 +115,29 @@ fn next_record(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
         return Ok(None);
     }
     Ok(Some(records.split()?.iter().map(<[u8]>::to_vec).collect()))
+}
+
+/// Whether a field is a word for a missing value, which is no name of a column.
+fn holds_missing(fields: &[Vec<u8>]) -> bool {
+    fields.iter().any(|field| str::from_utf8(field).is_ok_and(|text| is_missing_word(text.trim())))
+}
+
+/// Records looked through for the first one's words.
+const RECURRENCE_SAMPLE: usize = 1000;
+
+/// Whether a word of the first record recurs below it: then it is a label, not a name.
+fn first_recurs(first: &[Vec<u8>], second: Option<&[Vec<u8>]>, records: &mut Records) -> Result<bool> {
+    if second.is_some_and(|second| shares_word(first, second)) {
+        return Ok(true);
+    }
+    for _ in 0..RECURRENCE_SAMPLE {
+        match next_record(records)? {
+            Some(record) if shares_word(first, &record) => return Ok(true),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    Ok(false)
 }
 
 fn names(file: &str, line: u64, fields: &[Vec<u8>]) -> Result<Vec<String>> {

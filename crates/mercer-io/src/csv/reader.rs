@@ -8,7 +8,7 @@ use ndarray::Array2;
 use super::columns::{Columns, Role};
 use super::records::Records;
 use crate::error::shown;
-use crate::value::{Value, parse_number};
+use crate::value::{FILL_IN, Value, is_missing_word, parse_number};
 use crate::{Error, Place, Result};
 
 /// One reading of a CSV file.
@@ -93,7 +93,7 @@ impl<'a, T: Value> CsvReader<'a, T> {
             match *role {
                 Role::Input(input) => self.inputs[start + input] = parse_number(field, at)?,
                 Role::Target(_) if columns.n_targets == 1 => self.text.push(parse_text(field, at)?),
-                Role::Target(target) => self.numbers[first_number + target] = parse_number(field, at)?,
+                Role::Target(target) => self.numbers[first_number + target] = parse_target(field, at)?,
                 Role::Ignored => {}
             }
         }
@@ -101,12 +101,28 @@ impl<'a, T: Value> CsvReader<'a, T> {
     }
 }
 
+/// The target that a field is: a finite number or a word for a class.
 fn parse_text(field: &[u8], at: impl Fn() -> Box<Place>) -> Result<String> {
     match str::from_utf8(field).map(str::trim) {
         Ok("") => Err(Error::Missing { at: at() }),
+        Ok(text) if is_missing_word(text) => Err(Error::MissingWord { at: at(), value: text.to_owned() }),
+        Ok(text) if !is_target(text) => Err(Error::NotFinite { at: at(), value: shown(field), remedy: FILL_IN }),
         Ok(text) => Ok(text.to_owned()),
         Err(_) => Err(Error::NotUtf8 { at: at(), value: shown(field) }),
     }
+}
+
+/// Whether this can be a target: one NaN or NA among numbers would make classes of them all.
+fn is_target(text: &str) -> bool {
+    text.parse::<f64>().map_or(!text.is_empty() && !is_missing_word(text), f64::is_finite)
+}
+
+/// One of several targets, which are numbers.
+fn parse_target(field: &[u8], at: impl Fn() -> Box<Place>) -> Result<f64> {
+    parse_number(field, &at).map_err(|error| match error {
+        Error::NotANumber { at, value } if is_missing_word(&value) => Error::MissingWord { at, value },
+        other => other,
+    })
 }
 
 /// Reads a line without quotes into `inputs` and gives its target; `None` when anything is unusual.
@@ -129,7 +145,7 @@ fn parse_plain<'a, T: Value>(
             Role::Target(_) | Role::Ignored => memchr(delimiter, field).unwrap_or(field.len()),
         };
         if matches!(role, Role::Target(_)) {
-            target = Some(str::from_utf8(&field[..end]).ok()?.trim()).filter(|text| !text.is_empty());
+            target = Some(str::from_utf8(&field[..end]).ok()?.trim()).filter(|text| is_target(text));
             target?;
         }
         rest = match field.get(end) {
