@@ -267,7 +267,8 @@ Examples:
   mercer predict iris.mercer new.csv --scores -o out.csv  labels and the score of each class
   mercer predict mnist.mercer t10k-images-idx3-ubyte.gz -o labels.npy
 
-A target column in the data is left out. Nothing is written unless all rows are good.";
+A target column in the data is left out. With -o, nothing is written unless all rows are good.
+With --json and no -o, the predictions are in the JSON object.";
 
 /// Predict the labels or values of rows.
 #[derive(Debug, Args)]

@@ -1,13 +1,15 @@
 //! From paths and flags to datasets.
 
+use std::path::Path;
+
 use mercer::Dtype;
-use mercer::dataset::{Block, BlockReader, Dataset, Source, SourceInfo};
+use mercer::dataset::Dataset;
 use mercer::model::Header;
 use mercer_io::{ColumnRef, ReadOptions, TargetChoice, open, open_with_labels};
 
 use crate::args::{ColumnArgs, ReadingArgs};
 use crate::failure::Failure;
-use crate::progress;
+use crate::progress::Bar;
 
 /// The columns a user named.
 fn chosen(target: &[String]) -> Option<TargetChoice> {
@@ -90,25 +92,18 @@ fn base_options(reading: &ReadingArgs, dtype: Dtype) -> ReadOptions {
     }
 }
 
-/// A source that ends at Ctrl-C: a scan is long where the file is.
-struct Interruptible(Box<dyn Source>);
-
-struct InterruptibleReader<'a>(Box<dyn BlockReader + 'a>);
-
-impl Source for Interruptible {
-    fn info(&self) -> &SourceInfo {
-        self.0.info()
+/// Refuses to write over a file that is read.
+pub(crate) fn refuse_overwriting(output: &Path, inputs: &[Option<&str>]) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let Some(target) = real(output) else { return Ok(()) };
+    for input in inputs.iter().flatten() {
+        let file = input.split_once("::").map_or(*input, |(file, _)| file);
+        if real(Path::new(input)).or_else(|| real(Path::new(file))).as_ref() == Some(&target) {
+            let output = output.display();
+            return Err(Failure::Usage(format!("{output} is read by this command; write to another file")));
+        }
     }
-
-    fn read(&self) -> mercer::Result<Box<dyn BlockReader + '_>> {
-        Ok(Box::new(InterruptibleReader(self.0.read()?)))
-    }
-}
-
-impl BlockReader for InterruptibleReader<'_> {
-    fn next_block(&mut self) -> mercer::Result<Option<Block>> {
-        if progress::interrupted() { Err(mercer::Error::Interrupted) } else { self.0.next_block() }
-    }
+    Ok(())
 }
 
 /// Reads and checks a file once, and keeps it in memory where it is small enough.
@@ -117,11 +112,11 @@ pub(crate) fn load(
     labels: Option<&str>,
     options: &ReadOptions,
     reading: &ReadingArgs,
+    bar: &Bar,
 ) -> Result<Dataset, Failure> {
     let source = match labels {
         Some(labels) => open_with_labels(path, labels, options)?,
         None => open(path, options)?,
     };
-    let source = Box::new(Interruptible(source));
-    Ok(Dataset::scan(source, reading.cache.saturating_mul(1 << 20))?)
+    Ok(Dataset::scan_with(source, reading.cache.saturating_mul(1 << 20), bar)?)
 }

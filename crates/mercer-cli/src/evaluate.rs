@@ -21,7 +21,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let driver = Driver::new(args.run.threads, &bar)?;
     let options = model_options(&args.reading, &TrainedColumns::of_model(&header), &args.target);
     let labels = args.labels.as_deref();
-    let dataset = driver.time("load", || load(&args.data, labels, &options, &args.reading))?;
+    let dataset = driver.time("load", || load(&args.data, labels, &options, &args.reading, &bar))?;
     mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
     if dataset.targets().is_none() {
         let text = format!("{} has no targets to compare with; give --labels FILE or --target COLUMN", args.data);

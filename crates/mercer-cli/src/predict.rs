@@ -13,7 +13,7 @@ use ndarray::ArrayView1;
 use serde_json::json;
 
 use crate::args::PredictArgs;
-use crate::data::{TrainedColumns, load, prediction_options};
+use crate::data::{TrainedColumns, load, prediction_options, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::text::count;
@@ -22,12 +22,18 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let model = mercer_io::load_model(&args.model)?;
     let header = model.header();
     let table = Table::new(&header.outputs, &header.target_names, args)?;
+    if let Some(path) = &args.output {
+        refuse_overwriting(path, &[Some(&args.data), args.model.to_str()])?;
+    }
     let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
     let options = prediction_options(&args.reading, &TrainedColumns::of_model(&header));
-    let dataset = driver.time("load", || load(&args.data, None, &options, &args.reading))?;
+    let dataset = driver.time("load", || load(&args.data, None, &options, &args.reading, &bar))?;
     mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
     let Some(path) = &args.output else {
+        if args.run.json {
+            return print_json(&model, &driver, &dataset, args.scores);
+        }
         let writer = PredictionWriter::csv(io::BufWriter::new(io::stdout()), &table.columns)?;
         write_rows(&model, &driver, &dataset, &table, writer)?.flush()?;
         return Ok(());
@@ -55,6 +61,31 @@ fn report(args: &PredictArgs, path: &Path, n_rows: u64, driver: &Driver<'_>) -> 
     Ok(())
 }
 
+/// The predictions themselves, where no file is asked for.
+fn print_json(model: &Model, driver: &Driver<'_>, dataset: &Dataset, with_scores: bool) -> Result<(), Failure> {
+    let outputs = model.header().outputs;
+    let (mut predictions, mut scores) = (Vec::new(), Vec::new());
+    model.for_each_scores(driver, dataset, |panel| {
+        for row in panel.outer_iter() {
+            predictions.push(match &outputs {
+                Outputs::Classification { classes } => json!(classes[class_of(row) as usize]),
+                Outputs::Regression { n_targets: 1 } => json!(row[0]),
+                Outputs::Regression { .. } => json!(row.to_vec()),
+            });
+            if with_scores {
+                scores.push(row.to_vec());
+            }
+        }
+        Ok(())
+    })?;
+    let mut object = json!({ "command": "predict", "n_rows": dataset.n_rows(), "predictions": predictions });
+    if with_scores {
+        object["scores"] = json!(scores);
+    }
+    writeln!(io::stdout().lock(), "{object}")?;
+    Ok(())
+}
+
 /// What is written for each row.
 struct Table<'a> {
     outputs: &'a Outputs,
@@ -73,10 +104,6 @@ impl<'a> Table<'a> {
             && extension.is_none_or(|extension| extension != "csv")
         {
             return Err(Failure::Usage(format!("{}: predictions are written as .csv or .npy", path.display())));
-        }
-        if args.run.json && args.output.is_none() {
-            let text = "--json reports on a file of predictions: say where to write it with -o FILE";
-            return Err(Failure::Usage(text.to_owned()));
         }
         let text = matches!(outputs.classes().first(), Some(ClassLabel::Text(_)));
         if npy && text && !args.scores {
@@ -102,7 +129,7 @@ impl<'a> Table<'a> {
     }
 
     fn write_row<W: Write>(&self, writer: &mut PredictionWriter<W>, scores: ArrayView1<'_, f64>) -> io::Result<()> {
-        let numbers = scores.as_slice().unwrap_or(&[]);
+        let numbers = scores.as_slice().expect("rows of scores are contiguous");
         let Outputs::Classification { classes } = self.outputs else { return writer.write_row(None, numbers) };
         let class = class_of(scores) as usize;
         match (self.npy, self.scores, &classes[class]) {

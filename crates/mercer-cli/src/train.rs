@@ -12,7 +12,7 @@ use mercer::pipeline::{Evaluation, FitReport, PipelineSpec};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Learner, Map as MapName, ModelArgs, Sample, TrainArgs};
-use crate::data::{TrainedColumns, load, model_options, training_options};
+use crate::data::{TrainedColumns, load, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::progress::Bar;
@@ -37,11 +37,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     spec.validate()?;
     let bar = Bar::new(args.run.quiet);
     if let Some(path) = &args.output {
+        let inputs = [&args.data, &args.labels, &args.test, &args.test_labels];
+        refuse_overwriting(path, &inputs.map(Option::as_deref))?;
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
     let driver = Driver::new(args.run.threads, &bar)?;
-    let (dataset, sample_test) = driver.time("load", || training_data(args))?;
+    let (dataset, sample_test) = driver.time("load", || training_data(args, &bar))?;
     if dataset.targets().is_none() {
         let text = format!("{} has no targets to learn; give them with --labels FILE", dataset.info().name);
         return Err(Failure::Usage(text));
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     // Test rows that cannot be used are said before the work, too.
     let test = match (sample_test, &args.test) {
         (Some(test), _) => Some(test),
-        (None, Some(path)) => Some(driver.time("load", || test_data(args, &dataset, path))?),
+        (None, Some(path)) => Some(driver.time("load", || test_data(args, &dataset, path, &bar))?),
         (None, None) => None,
     };
     if let (Some(test), Some(targets)) = (&test, dataset.targets()) {
@@ -99,7 +101,7 @@ fn pipeline_spec(args: &ModelArgs) -> PipelineSpec {
 }
 
 /// The training rows; of a bundled sample also its test rows.
-fn training_data(args: &TrainArgs) -> Result<(Dataset, Option<Dataset>), Failure> {
+fn training_data(args: &TrainArgs, bar: &Bar) -> Result<(Dataset, Option<Dataset>), Failure> {
     let Some(path) = &args.data else {
         let Some(Sample::Digits) = args.sample else { return Err(Failure::Usage("no data".to_owned())) };
         let (train, test) = mercer_io::digits(args.model.seed)?;
@@ -107,13 +109,13 @@ fn training_data(args: &TrainArgs) -> Result<(Dataset, Option<Dataset>), Failure
     };
     let labels = args.labels.as_deref();
     let options = training_options(&args.reading, &args.columns, labels.is_some(), args.model.dtype.into());
-    Ok((load(path, labels, &options, &args.reading)?, None))
+    Ok((load(path, labels, &options, &args.reading, bar)?, None))
 }
 
-fn test_data(args: &TrainArgs, train: &Dataset, path: &str) -> Result<Dataset, Failure> {
+fn test_data(args: &TrainArgs, train: &Dataset, path: &str, bar: &Bar) -> Result<Dataset, Failure> {
     let columns = TrainedColumns::of_dataset(train, args.model.dtype.into());
     let options = model_options(&args.reading, &columns, &args.columns.target);
-    let test = load(path, args.test_labels.as_deref(), &options, &args.reading)?;
+    let test = load(path, args.test_labels.as_deref(), &options, &args.reading, bar)?;
     mercer_io::check_inputs(columns.n_inputs, &test)?;
     if test.targets().is_none() {
         return Err(Failure::Usage(format!("{path} has no targets; give them with --test-labels FILE")));

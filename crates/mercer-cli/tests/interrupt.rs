@@ -37,7 +37,7 @@ fn ctrl_c_leaves_nothing_behind() {
     let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(kill.success());
     let run = Run::from(child.wait_with_output().unwrap());
-    let stderr = "mercer: interrupted; nothing was written\n".to_owned();
+    let stderr = "mercer: interrupted; no file was written\n".to_owned();
     assert_eq!(run, Run { status: Some(130), stdout: String::new(), stderr });
     assert_eq!(folder.names(), before);
     assert_eq!(folder.text("old.mercer"), "as it was");

@@ -257,3 +257,33 @@ fn sparse_rows_may_end_early_and_have_no_label() {
     assert_eq!(folder.ok("predict trained.mercer unlabelled.svm --scores"), expected);
     assert_eq!(folder.run("evaluate trained.mercer unlabelled.svm").status, Some(2), "labels are missed");
 }
+
+#[test]
+fn json_holds_the_predictions_of_the_table() {
+    let (folder, table) = (Folder::new(), Table::new(50, 4, 3));
+    folder.write("a.csv", table.csv("who", &quoted()));
+    folder.train("a.csv");
+    let json = folder.json("predict trained.mercer a.csv --scores");
+    let text = folder.ok("predict trained.mercer a.csv");
+    let labels = json["predictions"].as_array().unwrap();
+    assert_eq!((json["n_rows"].as_u64(), labels.len()), (Some(50), 50));
+    for (line, label) in text.lines().skip(1).zip(labels) {
+        assert_eq!(line.trim_matches('"'), label.as_str().unwrap());
+    }
+    assert!(json["scores"].as_array().unwrap().iter().all(|row| row.as_array().unwrap().len() == 3));
+}
+
+/// A model of standardised dense columns, given the same rows as LIBSVM: the zeros are moved like any value.
+#[test]
+fn sparse_rows_for_a_model_of_dense_ones() {
+    let (folder, mut table) = (Folder::new(), Table::new(60, 6, 3));
+    let left_out = |i: usize, j: usize| (i + j).is_multiple_of(3);
+    for (i, row) in table.rows.iter_mut().enumerate() {
+        row.iter_mut().enumerate().filter(|(j, _)| left_out(i, *j)).for_each(|(_, x)| *x = 0);
+    }
+    folder.write("a.csv", table.headerless());
+    folder.write("a.svm", table.libsvm());
+    folder.train("a.csv");
+    let scores = |data: &str| folder.ok(&format!("predict trained.mercer {data} --scores"));
+    assert_eq!(scores("a.svm"), scores("a.csv"));
+}

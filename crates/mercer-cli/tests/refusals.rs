@@ -195,7 +195,9 @@ fn outputs_that_cannot_be() {
     refuse(&folder, "predict trained.mercer a.csv -o p.txt", &["p.txt", ".csv or .npy"]);
     refuse(&folder, "predict trained.mercer a.csv -o p", &[".csv or .npy"]);
     refuse(&folder, "predict trained.mercer a.csv -o p.npy", &["text", "--scores"]);
-    refuse(&folder, "predict trained.mercer a.csv --json", &["-o FILE"]);
+    refuse(&folder, "predict trained.mercer a.csv -o trained.mercer", &["trained.mercer", ".csv or .npy"]);
+    refuse(&folder, "predict trained.mercer a.csv -o a.csv", &["a.csv is read by this command", "another file"]);
+    refuse(&folder, "train a.csv -o ./a.csv", &["a.csv is read by this command"]);
 }
 
 #[test]
