@@ -1,13 +1,13 @@
 //! Sparse rows times a dense matrix on one thread, beside scipy.
 
 use mercer::random::{Purpose, normal_columns, sample};
-use mercer_simd::{CsrMatrix, CsrView, InstructionSet, csr_matmul_into};
+use mercer_simd::{CsrMatrix, CsrView, InstructionSet, csr_matmul_into, huge_pages};
 use ndarray::{Array2, s};
 
 use crate::measure::{Case, Timing, fastest};
 
 pub(crate) const CONDITIONS: &str = "50,000 x 300 rows with 12 values each (4 %) times 300 x 512, float32, one thread. \
-    \"array\": both allocate the whole result in every run (numpy asks the system for huge pages, mercer does not); \
+    \"array\": both allocate the whole result in every run, in huge pages (numpy and mercer ask the system for them); \
     \"blocks\": 512 rows at a time, as mercer's driver does it, into one array used again; scipy has no such form and \
     allocates each block. scipy: csr_matrix @ array, 32-bit indices";
 
@@ -30,7 +30,7 @@ fn report(form: &str, timing: Timing) {
 }
 
 fn product(rows: CsrView<'_, f32>, dense: &Array2<f32>) -> Array2<f32> {
-    let mut out = Array2::zeros((rows.n_rows(), dense.ncols()));
+    let mut out = huge_pages::zeros((rows.n_rows(), dense.ncols()));
     csr_matmul_into(InstructionSet::best(), rows, dense.view(), out.view_mut());
     out
 }
