@@ -30,7 +30,7 @@ pub enum Gamma {
 }
 
 impl Gamma {
-    /// Rows sampled for [`Gamma::Median`]: half a million distances, so the median is found to about 0.3 %.
+    /// Rows sampled for [`Gamma::Median`]: half a million distances.
     pub const MEDIAN_SAMPLE: usize = 1_000;
 
     /// Checks a given number.

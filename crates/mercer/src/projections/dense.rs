@@ -19,8 +19,8 @@ pub struct DenseProjection<T> {
     matrix: Array2<T>,
 }
 
-/// Columns asked for at once (measured for 784 inputs and panels of 2,048 rows: 256 and 512 are 3 to 5 % slower, all
-/// columns leave no cache for what follows).
+/// Columns asked for at once (measured for 784 inputs, panels of 2,048 rows and 2,048 columns, one thread: a map took 201
+/// to 206 ms with 1,024, 207 to 215 ms with 512, 212 ms with 256).
 const TILE: usize = 1024;
 
 impl<T: Scalar> DenseProjection<T> {
