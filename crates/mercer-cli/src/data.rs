@@ -5,7 +5,7 @@ use std::path::Path;
 use mercer::Dtype;
 use mercer::dataset::Dataset;
 use mercer::model::Header;
-use mercer_io::{ColumnRef, ReadOptions, TargetChoice, open, open_with_labels};
+use mercer_io::{ColumnRef, InputChoice, ReadOptions, TargetChoice, open, open_with_labels};
 
 use crate::args::{ColumnArgs, ReadingArgs};
 use crate::failure::Failure;
@@ -49,6 +49,10 @@ impl TrainedColumns {
         Self { n_inputs: header.spec.map.n_inputs(), input_names, target_names, dtype: header.spec.dtype }
     }
 
+    fn inputs(&self) -> InputChoice {
+        if self.input_names.is_empty() { InputChoice::All } else { InputChoice::Names(self.input_names.clone()) }
+    }
+
     /// The targets, to be read or passed over where a file has them.
     fn target_if_present(&self, keep: bool) -> TargetChoice {
         let (names, n_inputs, positions) = (self.target_names.clone(), self.n_inputs, self.target_positions());
@@ -72,7 +76,7 @@ pub(crate) fn model_options(reading: &ReadingArgs, columns: &TrainedColumns, tar
     ReadOptions {
         target: chosen(target).unwrap_or_else(|| columns.target_if_present(true)),
         n_inputs: Some(columns.n_inputs),
-        input_names: (!columns.input_names.is_empty()).then(|| columns.input_names.clone()),
+        inputs: columns.inputs(),
         ..base_options(reading, columns.dtype)
     }
 }
@@ -84,7 +88,7 @@ fn target_position(name: &str) -> Option<usize> {
 
 fn base_options(reading: &ReadingArgs, dtype: Dtype) -> ReadOptions {
     ReadOptions {
-        dtype,
+        dtype: Some(dtype),
         block_rows: reading.block_rows as usize,
         header: reading.header,
         delimiter: reading.delimiter,

@@ -24,7 +24,7 @@ pub fn open_with_labels(path: &str, labels: &str, options: &ReadOptions) -> Resu
         _ => TargetChoice::Auto,
     };
     let block_rows = options.block_rows;
-    let label_options = ReadOptions { dtype: Dtype::Float64, block_rows, target, ..ReadOptions::default() };
+    let label_options = ReadOptions { dtype: Some(Dtype::Float64), block_rows, target, ..ReadOptions::default() };
     let labels = open_for(Purpose::Labels, labels, &label_options)?;
     let rows = open(path, &ReadOptions { target: TargetChoice::None, ..options.clone() })?;
     let mut info = rows.info().clone();

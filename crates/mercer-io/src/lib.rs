@@ -22,6 +22,7 @@
 #![deny(unsafe_code)]
 
 mod array;
+mod columns;
 mod csv;
 mod detect;
 mod digits;
@@ -46,7 +47,7 @@ pub use error::{Error, Result};
 pub use labels::open_with_labels;
 pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
 pub use open::open;
-pub use options::{ColumnRef, Format, ReadOptions, TargetChoice};
+pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions, TargetChoice};
 pub use output::{OutputFile, remove_unfinished, write_error};
 pub use place::Place;
 pub use predictions::PredictionWriter;

@@ -31,16 +31,10 @@ impl LibsvmSource {
             TargetChoice::Columns(_) => return Err(Error::NoTargetColumns { file: path.to_owned(), format }),
             TargetChoice::Auto | TargetChoice::IfPresent { .. } => vec!["label".to_owned()],
         };
-        let info = SourceInfo {
-            name: path.to_owned(),
-            format,
-            layout: Layout::Sparse,
-            n_inputs: options.n_inputs,
-            n_rows: None,
-            input_names: Vec::new(),
-            target_names,
-        };
-        Ok(Self { info, origin, dtype: options.dtype, block_rows: options.block_rows.max(1) })
+        let n_inputs = options.n_inputs;
+        let info = SourceInfo { n_inputs, target_names, ..SourceInfo::new(path, format, Layout::Sparse) };
+        let dtype = options.dtype.unwrap_or(Dtype::Float64);
+        Ok(Self { info, origin, dtype, block_rows: options.block_rows.max(1) })
     }
 
     fn reader<T: Value>(&self) -> Result<LibsvmReader<T>> {
@@ -96,7 +90,7 @@ impl<T: Value> BlockReader for LibsvmReader<T> {
         let targets = self
             .keep_labels
             .then(|| TargetBlock::Numbers(Array2::from_shape_vec((n_rows, 1), labels).expect("a label for each row")));
-        Ok(Some(Block { rows: T::sparse(rows), targets }))
+        Ok(Some(Block::new(T::sparse(rows), targets)))
     }
 }
 

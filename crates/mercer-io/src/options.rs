@@ -9,18 +9,20 @@ use mercer::Dtype;
 ///
 /// | field | default | meaning |
 /// |---|---|---|
-/// | `dtype` | float32 | type of the values; bytes stay bytes |
+/// | `dtype` | float32 | type of the values, or as stored: float32 where the file has it, else float64; bytes stay bytes |
 /// | `block_rows` | 4096 | rows of a block, at least 1 |
 /// | `target` | `Auto` | which part of the file is the target |
 /// | `header` | detect | whether a CSV file begins with column names |
 /// | `delimiter` | detect | what separates the fields of a CSV file: comma, semicolon or tab |
 /// | `n_inputs` | widest row | LIBSVM: inputs of a row; an index beyond it is an error |
-/// | `input_names` | all but targets | CSV with a header: these columns in this order; ignored without a header |
+/// | `inputs` | all but targets | which columns of CSV, Parquet and Arrow files are inputs |
+/// | `categorical` | none | which of them hold words: levels of a category |
+/// | `keep_missing` | no | whether a missing value is NaN; else it is an error |
 /// | `format` | detect | the format, where the content would tell another |
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Type of the values of dense floats and sparse rows.
-    pub dtype: Dtype,
+    /// Type of the values of dense floats and sparse rows; none: as stored.
+    pub dtype: Option<Dtype>,
     /// Rows of a block; 0 counts as 1.
     pub block_rows: usize,
     /// Which part of the file is the target.
@@ -31,8 +33,12 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Inputs of a LIBSVM row.
     pub n_inputs: Option<usize>,
-    /// CSV with a header: the columns that are inputs, in this order.
-    pub input_names: Option<Vec<String>>,
+    /// Which columns are inputs.
+    pub inputs: InputChoice,
+    /// Which inputs hold words.
+    pub categorical: CategoricalChoice,
+    /// Whether a missing value (an empty field, a word such as NA, NaN, null) is NaN; else it is an error.
+    pub keep_missing: bool,
     /// The format of the file.
     pub format: Option<Format>,
 }
@@ -40,13 +46,15 @@ pub struct ReadOptions {
 impl Default for ReadOptions {
     fn default() -> Self {
         Self {
-            dtype: Dtype::Float32,
+            dtype: Some(Dtype::Float32),
             block_rows: 4096,
             target: TargetChoice::Auto,
             header: None,
             delimiter: None,
             n_inputs: None,
-            input_names: None,
+            inputs: InputChoice::All,
+            categorical: CategoricalChoice::None,
+            keep_missing: false,
             format: None,
         }
     }
@@ -75,6 +83,34 @@ pub enum TargetChoice {
         /// whether targets are read; if not, their columns and labels are passed over, whatever they hold
         keep: bool,
     },
+}
+
+/// Which columns of a table are inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum InputChoice {
+    /// All but the targets.
+    #[default]
+    All,
+    /// All but the targets and these.
+    AllBut(Vec<ColumnRef>),
+    /// These, in this order.
+    Columns(Vec<ColumnRef>),
+    /// For prediction: those of these names, in this order, where the file has names; else all but the targets.
+    Names(Vec<String>),
+}
+
+/// Which inputs of a table hold words: levels of a category.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CategoricalChoice {
+    /// None: a word among the inputs is an error.
+    #[default]
+    None,
+    /// Those whose first values are mostly words.
+    Auto,
+    /// These columns, and no others.
+    Columns(Vec<ColumnRef>),
+    /// For prediction: these inputs, counted from 0.
+    Inputs(Vec<usize>),
 }
 
 /// A column as a user names it.

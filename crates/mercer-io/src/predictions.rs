@@ -101,7 +101,7 @@ mod tests {
         writer.write_row(None, &[1.0, 2.0, 3.0]).unwrap();
         writer.write_row(None, &[4.0, 5.0, 6.5]).unwrap();
         std::fs::write(&path, writer.finish().unwrap()).unwrap();
-        let options = crate::ReadOptions { dtype: mercer::Dtype::Float64, ..Default::default() };
+        let options = crate::ReadOptions { dtype: Some(mercer::Dtype::Float64), ..Default::default() };
         let source = crate::open(path.to_str().unwrap(), &options).unwrap();
         let block = source.read().unwrap().next_block().unwrap().unwrap();
         let expected = ndarray::array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]];

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use flate2::{Compression, write::GzEncoder};
 use mercer::Dtype;
 use mercer::dataset::{BlockRows, Layout, Source, TargetBlock};
-use mercer_io::{ColumnRef, Format, ReadOptions, TargetChoice, open, open_with_labels};
+use mercer_io::{ColumnRef, Format, InputChoice, ReadOptions, TargetChoice, open, open_with_labels};
 use ndarray::{Array2, concatenate};
 use tempfile::TempDir;
 
@@ -26,7 +26,7 @@ fn fixture(name: &str) -> String {
 }
 
 fn options(block_rows: usize) -> ReadOptions {
-    ReadOptions { block_rows, dtype: Dtype::Float64, ..ReadOptions::default() }
+    ReadOptions { block_rows, dtype: Some(Dtype::Float64), ..ReadOptions::default() }
 }
 
 fn collect(source: &dyn Source, block_rows: usize) -> mercer::Result<Table> {
@@ -140,7 +140,7 @@ fn every_format_holds_what_was_written_at_every_block_size() {
                 assert_eq!(found, expected, "{name}, {block_rows} rows a block, {reading} reading");
             }
         }
-        let single = ReadOptions { dtype: Dtype::Float32, ..options(4096) };
+        let single = ReadOptions { dtype: Some(Dtype::Float32), ..options(4096) };
         assert_eq!(read(&fixture(name), &single).unwrap(), expected, "{name} in float32");
     }
 }
@@ -208,8 +208,8 @@ fn target_columns_are_chosen_by_name_or_number() {
     let choice = TargetChoice::Columns(vec!["-2".parse().unwrap(), ColumnRef::Name("id".to_owned())]);
     let both = read(&write(&folder, "b.csv", b"id,a,b\n7,2,1\n8,3,1\n"), &ReadOptions { target: choice, ..options(9) });
     assert_eq!(both.unwrap().targets, ["[2, 7]", "[3, 8]"]);
-    let names = Some(vec!["a".to_owned(), "id".to_owned()]);
-    let table = read(&path, &ReadOptions { input_names: names, ..options(9) }).unwrap();
+    let names = vec!["a".to_owned(), "id".to_owned()];
+    let table = read(&path, &ReadOptions { inputs: InputChoice::Names(names), ..options(9) }).unwrap();
     assert_eq!(
         (table.rows, table.targets),
         (ndarray::array![[2.0, 7.0], [3.0, 8.0]], vec!["cat".into(), "dog".into()])
@@ -355,7 +355,7 @@ fn csv_rejections() {
     refuse_with("a.csv", b"1,2\n", &with("c"), &["no column \"c\"", "no header and 2 columns"]);
     refuse_with("a.csv", b"1,2\n", &with("3"), &["no column 3", "from 1 to 2"]);
     refuse_with("a.csv", b"1,2\n", &with("0"), &["no column 0"]);
-    let names = ReadOptions { input_names: Some(vec!["q".to_owned()]), ..ReadOptions::default() };
+    let names = ReadOptions { inputs: InputChoice::Names(vec!["q".to_owned()]), ..ReadOptions::default() };
     refuse_with("a.csv", b"a,b\n1,2\n", &names, &["no column \"q\"", "it has a, b"]);
 }
 

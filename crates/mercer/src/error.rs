@@ -90,6 +90,17 @@ pub enum Error {
         expected: u64,
     },
 
+    /// Columns cannot be made numbers.
+    #[error("{context}: column {column} {reason}")]
+    Column {
+        /// which rows
+        context: String,
+        /// its name in quotes, or its number counted from 1
+        column: String,
+        /// what is wrong and what to do
+        reason: String,
+    },
+
     /// The targets cannot be learned from.
     #[error("{0}")]
     Targets(String),

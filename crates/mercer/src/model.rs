@@ -7,7 +7,7 @@ use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Encoding};
 use crate::driver::Driver;
 use crate::learners::LinearModel;
 use crate::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
@@ -29,7 +29,10 @@ pub struct Header {
     pub spec: ResolvedSpec,
     /// what it predicts
     pub outputs: Outputs,
-    /// names of the inputs, where the data had them
+    /// how words and missing values become numbers, where the data may have any
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
+    /// names of the columns that are inputs, where the data had them
     pub input_names: Vec<String>,
     /// names of the targets, where the data had them
     pub target_names: Vec<String>,
@@ -47,6 +50,7 @@ pub struct Tensor<T> {
 /// A fitted pipeline with the names of its columns.
 pub struct Model {
     pipeline: AnyPipeline,
+    encoding: Option<Encoding>,
     input_names: Vec<String>,
     target_names: Vec<String>,
 }
@@ -69,6 +73,13 @@ macro_rules! with_pipeline {
     };
 }
 
+impl Header {
+    /// Columns of the data that are inputs: as many as the map's, unless they are encoded.
+    pub fn n_columns(&self) -> usize {
+        self.encoding.as_ref().map_or(self.spec.map.n_inputs(), |encoding| encoding.columns().len())
+    }
+}
+
 impl Model {
     /// Fits `spec` in the type `dtype` to all rows of `dataset`.
     ///
@@ -86,7 +97,8 @@ impl Model {
             }
         };
         let (input_names, target_names) = (dataset.info().input_names.clone(), dataset.info().target_names.clone());
-        Ok((Self { pipeline, input_names, target_names }, report))
+        let encoding = dataset.encoding().cloned();
+        Ok((Self { pipeline, encoding, input_names, target_names }, report))
     }
 
     /// The pipeline.
@@ -102,6 +114,7 @@ impl Model {
             mercer_version: env!("CARGO_PKG_VERSION").to_owned(),
             spec,
             outputs,
+            encoding: self.encoding.clone(),
             input_names: self.input_names.clone(),
             target_names: self.target_names.clone(),
         }
@@ -151,16 +164,30 @@ impl Model {
         if let [tensor, ..] = tensors.0.as_slice() {
             return Err(Error::Model(format!("unknown tensor {:?}", tensor.name)));
         }
-        if !header.input_names.is_empty() && header.input_names.len() != n_inputs {
-            return Err(Error::Model(format!("{} input names for {n_inputs} inputs", header.input_names.len())));
-        }
+        check_columns(&header)?;
         let n_targets = if let Outputs::Regression { n_targets } = header.outputs { n_targets } else { 1 };
         if !header.target_names.is_empty() && header.target_names.len() != n_targets {
             return Err(Error::Model(format!("{} target names for {n_targets} targets", header.target_names.len())));
         }
+        let Header { encoding, input_names, target_names, .. } = header;
         let pipeline = Pipeline::from_parts(header.spec, header.outputs, preprocess, model)?.into();
-        Ok(Self { pipeline, input_names: header.input_names, target_names: header.target_names })
+        Ok(Self { pipeline, encoding, input_names, target_names })
     }
+}
+
+fn check_columns(header: &Header) -> Result<()> {
+    let (n_inputs, n_columns) = (header.spec.map.n_inputs(), header.n_columns());
+    if let Some(encoding) = &header.encoding {
+        encoding.validate()?;
+        if encoding.n_outputs() != n_inputs {
+            let got = encoding.n_outputs();
+            return Err(Error::Model(format!("the encoding gives {got} inputs, the map has {n_inputs}")));
+        }
+    }
+    if !header.input_names.is_empty() && header.input_names.len() != n_columns {
+        return Err(Error::Model(format!("{} input names for {n_columns} columns", header.input_names.len())));
+    }
+    Ok(())
 }
 
 impl From<Pipeline<f32>> for AnyPipeline {

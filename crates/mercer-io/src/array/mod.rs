@@ -27,16 +27,16 @@ pub(crate) struct ArraySource {
 
 impl ArraySource {
     pub(crate) fn new(path: &str, format: String, origin: Origin, header: ArrayHeader, options: &ReadOptions) -> Self {
+        let layout = if header.element.kind == Kind::U8 { Layout::Bytes } else { Layout::Dense };
         let info = SourceInfo {
-            name: path.to_owned(),
-            format,
-            layout: if header.element.kind == Kind::U8 { Layout::Bytes } else { Layout::Dense },
             n_inputs: Some(header.n_inputs),
             n_rows: Some(header.n_rows as u64),
-            input_names: Vec::new(),
-            target_names: Vec::new(),
+            missing: options.keep_missing && layout == Layout::Dense,
+            ..SourceInfo::new(path, format, layout)
         };
-        Self { info, origin, header, dtype: options.dtype, block_rows: options.block_rows.max(1) }
+        let stored = if header.element.kind == Kind::F32 { Dtype::Float32 } else { Dtype::Float64 };
+        let dtype = options.dtype.unwrap_or(stored);
+        Self { info, origin, header, dtype, block_rows: options.block_rows.max(1) }
     }
 }
 
@@ -74,7 +74,7 @@ impl BlockReader for ArrayReader<'_> {
             (_, Dtype::Float32) => f32::dense(self.decode(start, &bytes)?),
             (_, Dtype::Float64) => f64::dense(self.decode(start, &bytes)?),
         };
-        Ok(Some(Block { rows, targets: None }))
+        Ok(Some(Block::new(rows, None)))
     }
 }
 
@@ -108,8 +108,9 @@ impl ArrayReader<'_> {
 
     fn decode<T: Value>(&self, start: usize, bytes: &[u8]) -> Result<Array2<T>> {
         let ArrayHeader { element, n_inputs, .. } = self.source.header;
+        let keep_missing = self.source.info.missing;
         let values = element.decode::<T>(bytes);
-        if let Some(at) = values.iter().position(|x| !x.is_finite()) {
+        if let Some(at) = values.iter().position(|x| !(x.is_finite() || keep_missing && x.is_nan())) {
             let found = element.decode::<f64>(&bytes[at * element.size()..(at + 1) * element.size()])[0];
             let at = Place::row(&self.source.info.name, (start + at / n_inputs + 1) as u64, at % n_inputs + 1);
             let remedy = if found.is_finite() { TOO_BIG } else { FILL_IN };

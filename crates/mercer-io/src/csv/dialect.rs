@@ -1,6 +1,6 @@
 //! The delimiter of a CSV file and whether it has a header, told by its first lines.
 
-use super::columns::is_target_name;
+use crate::columns::is_target_name;
 
 /// The name of the column of labels that mercer writes.
 const WRITTEN: &str = "prediction";

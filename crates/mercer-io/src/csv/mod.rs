@@ -4,7 +4,6 @@
 //! that fails, is split with all the rules and either read or refused with the exact place. Cost: one pass over the
 //! bytes.
 
-mod columns;
 mod dialect;
 mod fields;
 mod reader;
@@ -13,6 +12,7 @@ mod records;
 use mercer::dataset::{BlockReader, Layout, Source, SourceInfo};
 use mercer::{Dtype, Result as MercerResult};
 
+use crate::columns::Columns;
 use crate::detect::HEAD;
 use crate::error::shown;
 use crate::input::Origin;
@@ -20,7 +20,6 @@ use crate::lines::Lines;
 use crate::open::Purpose;
 use crate::value::{Value, is_missing_word};
 use crate::{Error, Place, ReadOptions, Result};
-use columns::Columns;
 use dialect::{detect_delimiter, detect_header, shares_word};
 use reader::CsvReader;
 use records::Records;
@@ -64,17 +63,14 @@ impl CsvSource {
         }
         let n_columns = first.len();
         let names = if header { names(path, first_line, &first)? } else { Vec::new() };
-        let columns = Columns::new(path, names, n_columns, options, purpose)?;
+        let columns = Columns::new(path, names, &vec![false; n_columns], options, purpose)?;
         let info = SourceInfo {
-            name: path.to_owned(),
-            format,
-            layout: Layout::Dense,
             n_inputs: Some(columns.n_inputs),
-            n_rows: None,
             input_names: columns.input_names(),
             target_names: columns.target_names(),
+            ..SourceInfo::new(path, format, Layout::Dense)
         };
-        let (dtype, block_rows) = (options.dtype, options.block_rows.max(1));
+        let (dtype, block_rows) = (options.dtype.unwrap_or(Dtype::Float64), options.block_rows.max(1));
         Ok(Self { info, origin, columns, delimiter, header, first_line, dtype, block_rows })
     }
 

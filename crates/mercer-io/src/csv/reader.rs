@@ -5,8 +5,8 @@ use mercer::Result as MercerResult;
 use mercer::dataset::{Block, BlockReader, TargetBlock};
 use ndarray::Array2;
 
-use super::columns::{Columns, Role};
 use super::records::Records;
+use crate::columns::{Columns, Role};
 use crate::error::shown;
 use crate::value::{FILL_IN, Value, is_missing_word, parse_number};
 use crate::{Error, Place, Result};
@@ -43,7 +43,7 @@ impl<T: Value> BlockReader for CsvReader<'_, T> {
             1 => Some(TargetBlock::Text(std::mem::take(&mut self.text))),
             n => Some(TargetBlock::Numbers(matrix(self.n_rows, n, std::mem::take(&mut self.numbers)))),
         };
-        Ok(Some(Block { rows, targets }))
+        Ok(Some(Block::new(rows, targets)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a source of data gives: blocks of raw rows with their raw targets.
 
-use mercer_simd::CsrMatrix;
-use ndarray::Array2;
+use mercer_simd::{CsrMatrix, Scalar};
+use ndarray::{Array2, Axis};
 
 use crate::Result;
 
@@ -43,6 +43,27 @@ pub struct SourceInfo {
     pub input_names: Vec<String>,
     /// Names of the target columns, one for each; empty where there are no targets.
     pub target_names: Vec<String>,
+    /// Inputs that hold words, as the numbers of their levels ([`Block::levels`]); ascending.
+    pub categorical: Vec<usize>,
+    /// Whether values of dense floats may be missing: NaN stands for them.
+    pub missing: bool,
+}
+
+impl SourceInfo {
+    /// Of a source of numbers, nothing else known.
+    pub fn new(name: impl Into<String>, format: impl Into<String>, layout: Layout) -> Self {
+        Self {
+            name: name.into(),
+            format: format.into(),
+            layout,
+            n_inputs: None,
+            n_rows: None,
+            input_names: Vec::new(),
+            target_names: Vec::new(),
+            categorical: Vec::new(),
+            missing: false,
+        }
+    }
 }
 
 /// How the rows of a source are stored.
@@ -59,10 +80,35 @@ pub enum Layout {
 /// Some consecutive rows of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The rows, all values finite.
+    /// The rows, all values finite; NaN stands for a missing one where [`SourceInfo::missing`] says so.
     pub rows: BlockRows,
     /// A target for each row, where the source has targets.
     pub targets: Option<TargetBlock>,
+    /// For each of [`SourceInfo::categorical`], what its numbers 0, 1, 2, … stand for in this block.
+    pub levels: Vec<Vec<String>>,
+}
+
+impl Block {
+    /// Rows of numbers.
+    pub fn new(rows: BlockRows, targets: Option<TargetBlock>) -> Self {
+        Self { rows, targets, levels: Vec::new() }
+    }
+
+    /// These rows of the block, in this order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let targets = self.targets.as_ref().map(|targets| targets.select(rows));
+        Self { rows: self.rows.select(rows), targets, levels: self.levels.clone() }
+    }
+
+    /// Bytes of memory the block takes.
+    pub fn memory(&self) -> usize {
+        let levels = self.levels.iter().flatten().map(|level| level.len() + size_of::<String>());
+        self.rows.memory() + self.targets.as_ref().map_or(0, TargetBlock::memory) + levels.sum::<usize>()
+    }
 }
 
 /// Rows in the storage of their source.
@@ -112,6 +158,16 @@ impl BlockRows {
         }
     }
 
+    fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Bytes(x) => Self::Bytes(x.select(Axis(0), rows)),
+            Self::Dense32(x) => Self::Dense32(x.select(Axis(0), rows)),
+            Self::Dense64(x) => Self::Dense64(x.select(Axis(0), rows)),
+            Self::Sparse32(x) => Self::Sparse32(select_sparse(x, rows)),
+            Self::Sparse64(x) => Self::Sparse64(select_sparse(x, rows)),
+        }
+    }
+
     /// Number of stored values.
     pub fn n_stored(&self) -> usize {
         match self {
@@ -133,7 +189,20 @@ impl BlockRows {
     }
 }
 
+fn select_sparse<T: Scalar>(from: &CsrMatrix<T>, rows: &[usize]) -> CsrMatrix<T> {
+    let mut selected = CsrMatrix::new(from.n_columns());
+    rows.iter().for_each(|&i| selected.push_row_of(from.view(), i));
+    selected
+}
+
 impl TargetBlock {
+    fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(x) => Self::Numbers(x.select(Axis(0), rows)),
+            Self::Text(x) => Self::Text(rows.iter().map(|&i| x[i].clone()).collect()),
+        }
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         match self {

@@ -1,33 +1,24 @@
-//! A source that was read once, counted, checked, and kept in memory where it fits.
+//! Rows of numbers, ready to be learned from.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::{Block, BlockReader, BlockRows, Layout, Source, SourceInfo, TargetBlock, TargetEncoder, TargetScan};
+use super::{BlockRows, Blocks, Encoding, Source, SourceInfo, Table, TargetBlock, TargetEncoder, TargetScan};
 use crate::driver::{Progress, Silent};
 use crate::{Error, Result};
 
-/// Rows ready for any number of passes: their number, width and targets are known and every value was checked.
+/// Rows ready for any number of passes: their number, width and targets are known, every value was checked, and words
+/// and missing values have become numbers by an [`Encoding`].
 pub struct Dataset {
-    info: SourceInfo,
-    n_rows: u64,
-    n_inputs: usize,
-    n_stored: u64,
-    targets: Option<TargetScan>,
-    origin: Origin,
-}
-
-enum Origin {
-    Memory(Vec<Block>),
-    Stream(Box<dyn Source>),
+    table: Table,
+    encoding: Option<Encoding>,
 }
 
 impl Dataset {
-    /// Reads `source` once. Blocks are kept in memory, as stored (bytes as bytes), while they take at most
-    /// `cache_bytes`; a larger source is read again at every pass.
+    /// Reads a source of numbers once: [`Table::scan`].
     ///
     /// # Errors
-    /// What the source finds wrong; no rows; rows of different width.
-    pub fn scan(source: Box<dyn Source>, cache_bytes: usize) -> Result<Self> {
+    /// As [`Table::scan`], and [`Error::Column`] for words or missing values, which need an [`Encoding`].
+    pub fn scan(source: impl Into<Arc<dyn Source>>, cache_bytes: usize) -> Result<Self> {
         Self::scan_with(source, cache_bytes, &Silent)
     }
 
@@ -35,34 +26,20 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`Dataset::scan`], and [`Error::Interrupted`].
-    pub fn scan_with(source: Box<dyn Source>, cache_bytes: usize, progress: &dyn Progress) -> Result<Self> {
-        progress.start("load", source.info().n_rows.unwrap_or(0));
-        let scanned = Self::scan_blocks(source, cache_bytes, progress);
-        progress.finish();
-        scanned
+    pub fn scan_with(source: impl Into<Arc<dyn Source>>, cache_bytes: usize, progress: &dyn Progress) -> Result<Self> {
+        Self::encoded(Table::scan_with(source, cache_bytes, progress)?, None)
     }
 
-    fn scan_blocks(source: Box<dyn Source>, cache_bytes: usize, progress: &dyn Progress) -> Result<Self> {
-        let mut tally = Tally::default();
-        let mut kept = Some(Vec::new());
-        let mut kept_bytes = 0;
-        let mut reader = source.read()?;
-        while let Some(block) = reader.next_block()? {
-            if progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            progress.advance(block.rows.n_rows() as u64);
-            tally.add(&block, &source.info().name)?;
-            kept_bytes += block.rows.memory() + block.targets.as_ref().map_or(0, TargetBlock::memory);
-            match &mut kept {
-                Some(blocks) if kept_bytes <= cache_bytes => blocks.push(block),
-                _ => kept = None,
-            }
+    /// The rows of `table` as `encoding` makes them numbers; without one they must be numbers.
+    ///
+    /// # Errors
+    /// [`Error::Inputs`] and [`Error::Column`] where the encoding does not fit, or is needed.
+    pub fn encoded(table: Table, encoding: Option<Encoding>) -> Result<Self> {
+        match &encoding {
+            Some(encoding) => encoding.check(&table)?,
+            None => check_numbers(&table)?,
         }
-        drop(reader);
-        let info = source.info().clone();
-        let origin = kept.map_or_else(|| Origin::Stream(source), Origin::Memory);
-        tally.into_dataset(info, origin)
+        Ok(Self { table, encoding })
     }
 
     /// Rows that are in memory already, with a target for each where there are targets.
@@ -71,148 +48,80 @@ impl Dataset {
     /// Values that are not finite, no rows, or another number of targets than rows.
     pub fn from_memory(name: &str, rows: BlockRows, targets: Option<TargetBlock>) -> Result<Self> {
         check_finite(&rows)?;
-        let layout = match rows {
-            BlockRows::Bytes(_) => Layout::Bytes,
-            BlockRows::Dense32(_) | BlockRows::Dense64(_) => Layout::Dense,
-            BlockRows::Sparse32(_) | BlockRows::Sparse64(_) => Layout::Sparse,
-        };
-        let info = SourceInfo {
-            name: name.to_owned(),
-            format: "memory".to_owned(),
-            layout,
-            n_inputs: Some(rows.n_inputs()),
-            n_rows: Some(rows.n_rows() as u64),
-            input_names: Vec::new(),
-            target_names: Vec::new(),
-        };
-        let block = Block { rows, targets };
-        let mut tally = Tally::default();
-        tally.add(&block, name)?;
-        tally.into_dataset(info, Origin::Memory(vec![block]))
+        Ok(Self { table: Table::from_memory(name, rows, targets)?, encoding: None })
     }
 
-    /// What the source says of itself.
+    /// What the source says of itself, before any encoding.
     pub fn info(&self) -> &SourceInfo {
-        &self.info
+        self.table.info()
+    }
+
+    /// The rows before any encoding.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// How words and missing values became numbers, where there may be any.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.encoding.as_ref()
     }
 
     /// Number of rows.
     pub fn n_rows(&self) -> u64 {
-        self.n_rows
+        self.table.n_rows()
     }
 
-    /// Inputs of a row.
+    /// Inputs of a row, encoded.
     pub fn n_inputs(&self) -> usize {
-        self.n_inputs
+        self.encoding.as_ref().map_or(self.table.n_inputs(), Encoding::n_outputs)
+    }
+
+    /// How many of the inputs, the last ones, are 0 or 1 for a level of a categorical column.
+    pub fn n_indicators(&self) -> usize {
+        self.encoding.as_ref().map_or(0, Encoding::n_indicators)
     }
 
     /// Number of stored values: rows × inputs, or the explicit values of sparse rows.
     pub fn n_stored(&self) -> u64 {
-        self.n_stored
+        match &self.encoding {
+            Some(_) => self.n_rows() * self.n_inputs() as u64,
+            None => self.table.n_stored(),
+        }
     }
 
     /// What was seen of the targets, where the source has them.
     pub fn targets(&self) -> Option<&TargetScan> {
-        self.targets.as_ref()
+        self.table.targets()
     }
 
-    /// Checks that every target fits `encoder`: no label it does not know, as many values in a row.
+    /// Checks that every target fits `encoder`: [`Table::check_targets`].
     ///
     /// # Errors
-    /// [`Error::Targets`] with the first that does not, and what the source finds wrong.
+    /// As [`Table::check_targets`].
     pub fn check_targets(&self, encoder: &TargetEncoder) -> Result<()> {
-        let mut blocks = self.blocks()?;
-        while let Some(block) = blocks.next_block()? {
-            let Some(targets) = &block.targets else { continue };
-            let fit = match encoder {
-                TargetEncoder::Classes { .. } => encoder.class_numbers(targets).map(drop),
-                TargetEncoder::Real { .. } => encoder.real_values(targets).map(drop),
-            };
-            fit.map_err(|error| error.of_targets_in(&self.info.name))?;
-        }
-        Ok(())
+        self.table.check_targets(encoder)
     }
 
     /// Whether passes read memory, not the source.
     pub fn is_in_memory(&self) -> bool {
-        matches!(self.origin, Origin::Memory(_))
+        self.table.is_in_memory()
     }
 
-    /// Starts a pass over the blocks.
+    /// Starts a pass over the blocks, encoded.
     ///
     /// # Errors
     /// When the source cannot be opened again.
     pub fn blocks(&self) -> Result<Blocks<'_>> {
-        Ok(match &self.origin {
-            Origin::Memory(blocks) => Blocks::Memory(blocks.iter()),
-            Origin::Stream(source) => Blocks::Stream(source.read()?),
-        })
+        self.table.blocks(self.encoding.as_ref())
     }
 }
 
-/// One pass over the blocks of a [`Dataset`].
-pub enum Blocks<'a> {
-    /// Borrowed from memory.
-    Memory(std::slice::Iter<'a, Block>),
-    /// Read from the source.
-    Stream(Box<dyn BlockReader + 'a>),
-}
-
-impl<'a> Blocks<'a> {
-    /// The next block.
-    ///
-    /// # Errors
-    /// What the source finds wrong.
-    pub fn next_block(&mut self) -> Result<Option<Cow<'a, Block>>> {
-        match self {
-            Self::Memory(blocks) => Ok(blocks.next().map(Cow::Borrowed)),
-            Self::Stream(reader) => Ok(reader.next_block()?.map(Cow::Owned)),
-        }
-    }
-}
-
-/// What a scan counts.
-#[derive(Default)]
-struct Tally {
-    n_rows: u64,
-    n_inputs: usize,
-    n_stored: u64,
-    targets: Option<TargetScan>,
-}
-
-impl Tally {
-    fn add(&mut self, block: &Block, name: &str) -> Result<()> {
-        let sparse = matches!(block.rows, BlockRows::Sparse32(_) | BlockRows::Sparse64(_));
-        let width = block.rows.n_inputs();
-        if !sparse && self.n_rows > 0 && width != self.n_inputs {
-            return Err(Error::Inputs { context: name.to_owned(), got: width, expected: self.n_inputs });
-        }
-        if let Some(targets) = &block.targets {
-            if targets.n_rows() != block.rows.n_rows() {
-                let (rows, targets) = (block.rows.n_rows(), targets.n_rows());
-                return Err(Error::Targets(format!("{name}: {rows} rows but {targets} targets")));
-            }
-            self.targets.get_or_insert_default().add(targets)?;
-        }
-        self.n_rows += block.rows.n_rows() as u64;
-        self.n_inputs = self.n_inputs.max(width);
-        self.n_stored += block.rows.n_stored() as u64;
-        Ok(())
-    }
-
-    fn into_dataset(self, info: SourceInfo, origin: Origin) -> Result<Dataset> {
-        let context = || info.name.clone();
-        if self.n_rows == 0 {
-            return Err(Error::TooFewRows { context: context(), got: 0, expected: 1 });
-        }
-        // A declared width beyond the widest sparse row counts: the rest of the columns are zero.
-        let n_inputs = self.n_inputs.max(info.n_inputs.unwrap_or(0));
-        if n_inputs == 0 {
-            return Err(Error::Inputs { context: context(), got: 0, expected: 1 });
-        }
-        let Tally { n_rows, n_stored, targets, .. } = self;
-        Ok(Dataset { info, n_rows, n_inputs, n_stored, targets, origin })
-    }
+fn check_numbers(table: &Table) -> Result<()> {
+    let missing = table.n_missing().iter().position(|&n| n > 0).map(|input| (input, "misses values; impute them"));
+    let words = table.info().categorical.first().map(|&input| (input, "holds words; encode them"));
+    let Some((input, reason)) = missing.or(words) else { return Ok(()) };
+    let context = table.info().name.clone();
+    Err(Error::Column { context, column: table.column_name(input), reason: reason.to_owned() })
 }
 
 fn check_finite(rows: &BlockRows) -> Result<()> {

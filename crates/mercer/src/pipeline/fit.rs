@@ -149,7 +149,7 @@ fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &D
             Ok(())
         })?;
     }
-    Ok(Preprocess::fit(kind, &columns))
+    Ok(Preprocess::fit(kind, &columns, dataset.n_indicators()))
 }
 
 fn resolve_gamma<T: Scalar>(

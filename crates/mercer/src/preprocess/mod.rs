@@ -92,14 +92,25 @@ pub struct Preprocess<T> {
 }
 
 impl<T: Scalar> Preprocess<T> {
-    /// Fits a resolved `kind` to the statistics of the columns.
-    pub fn fit(kind: PreprocessSpec, columns: &ColumnStatistics) -> Self {
+    /// Fits a resolved `kind` to the statistics of the columns; the last `n_indicators` of them, which are 0 or 1 for
+    /// the levels of categorical columns, stay as they are.
+    pub fn fit(kind: PreprocessSpec, columns: &ColumnStatistics, n_indicators: usize) -> Self {
         let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
-        let of = |f: &dyn Fn(usize) -> f64| -> Vec<T> { (0..columns.len()).map(|j| T::from_f64(f(j))).collect() };
+        let numbers = columns.len() - n_indicators.min(columns.len());
+        let of = |indicator: f64, f: &dyn Fn(usize) -> f64| -> Vec<T> {
+            let fitted = (0..numbers).map(f).chain((numbers..columns.len()).map(|_| indicator));
+            fitted.map(T::from_f64).collect()
+        };
+        let shift = |f: &dyn Fn(usize) -> f64| of(0.0, f);
+        let scale = |f: &dyn Fn(usize) -> f64| of(1.0, f);
         let (shift, scale) = match kind {
-            PreprocessSpec::Standardize => (of(&|j| columns.mean(j)), of(&|j| inverse(columns.standard_deviation(j)))),
-            PreprocessSpec::MinMax => (of(&|j| columns.min(j)), of(&|j| inverse(columns.max(j) - columns.min(j)))),
-            PreprocessSpec::MaxAbs => (Vec::new(), of(&|j| inverse(columns.max(j).max(-columns.min(j))))),
+            PreprocessSpec::Standardize => {
+                (shift(&|j| columns.mean(j)), scale(&|j| inverse(columns.standard_deviation(j))))
+            }
+            PreprocessSpec::MinMax => {
+                (shift(&|j| columns.min(j)), scale(&|j| inverse(columns.max(j) - columns.min(j))))
+            }
+            PreprocessSpec::MaxAbs => (Vec::new(), scale(&|j| inverse(columns.max(j).max(-columns.min(j))))),
             _ => (Vec::new(), Vec::new()),
         };
         Self { kind, shift, scale }
@@ -212,7 +223,7 @@ mod tests {
         let mut statistics = ColumnStatistics::new(x.ncols());
         statistics.add(Rows::Dense(x.view()));
         let mut rows = PanelRows::Dense(x.clone());
-        Preprocess::fit(kind, &statistics).apply_in_place(&mut rows);
+        Preprocess::fit(kind, &statistics, 0).apply_in_place(&mut rows);
         let PanelRows::Dense(rows) = rows else { panic!("dense stays dense") };
         rows
     }
@@ -239,7 +250,7 @@ mod tests {
         let mut statistics = ColumnStatistics::new(4);
         statistics.add(Rows::Sparse(sparse.view()));
         for kind in [PreprocessSpec::MaxAbs, PreprocessSpec::UnitNorm, PreprocessSpec::Bytes] {
-            let preprocess = Preprocess::fit(kind, &statistics);
+            let preprocess = Preprocess::fit(kind, &statistics, 0);
             let mut rows = PanelRows::Sparse(sparse.clone());
             preprocess.apply_in_place(&mut rows);
             let mut dense = Array2::zeros((3, 4));
@@ -260,7 +271,7 @@ mod tests {
         statistics.add(Rows::Dense(x.view()));
         for kind in [PreprocessSpec::Standardize, PreprocessSpec::MinMax] {
             let mut rows = PanelRows::Sparse(sparse.clone());
-            Preprocess::fit(kind, &statistics).apply_in_place(&mut rows);
+            Preprocess::fit(kind, &statistics, 0).apply_in_place(&mut rows);
             let PanelRows::Dense(rows) = rows else { panic!("still sparse") };
             assert_eq!(rows, fitted(kind, &x), "{kind:?}");
         }

@@ -76,17 +76,9 @@ impl Data {
     /// Delivered in blocks of `block_rows` rows, kept in memory or read again at every pass.
     pub(crate) fn delivered(&self, block_rows: usize, in_memory: bool) -> Dataset {
         let layout = if matches!(self.rows, BlockRows::Sparse64(_)) { Layout::Sparse } else { Layout::Dense };
-        let info = SourceInfo {
-            name: "data".to_owned(),
-            format: "test".to_owned(),
-            layout,
-            n_inputs: None,
-            n_rows: None,
-            input_names: Vec::new(),
-            target_names: Vec::new(),
-        };
-        let source = Delivery { data: self.clone(), info, block_rows };
-        let dataset = Dataset::scan(Box::new(source), if in_memory { usize::MAX } else { 0 }).unwrap();
+        let info = SourceInfo::new("data", "test", layout);
+        let source: Box<dyn Source> = Box::new(Delivery { data: self.clone(), info, block_rows });
+        let dataset = Dataset::scan(source, if in_memory { usize::MAX } else { 0 }).unwrap();
         assert_eq!(dataset.is_in_memory(), in_memory);
         dataset
     }
@@ -156,7 +148,7 @@ impl BlockReader for Reading<'_> {
         }
         let Data { rows, targets } = self.from.data.slice(self.at, end);
         self.at = end;
-        Ok(Some(Block { rows, targets: Some(targets) }))
+        Ok(Some(Block::new(rows, Some(targets))))
     }
 }
 

@@ -1,7 +1,7 @@
-//! What each column of a CSV file is.
+//! What each column of a table (CSV, Parquet, Arrow) is.
 
 use crate::open::Purpose;
-use crate::{ColumnRef, Error, ReadOptions, Result, TargetChoice};
+use crate::{CategoricalChoice, ColumnRef, Error, InputChoice, ReadOptions, Result, TargetChoice};
 
 const TARGET_NAMES: [&str; 4] = ["target", "label", "class", "y"];
 
@@ -11,13 +11,13 @@ const ADD_HEADER: &str = "add the header that the training file has";
 const ONLY_INPUTS: &str = "leave only the columns of the inputs in";
 
 /// Whether a column of this name is the target unless another is chosen.
-pub(super) fn is_target_name(name: &str) -> bool {
+pub(crate) fn is_target_name(name: &str) -> bool {
     TARGET_NAMES.iter().any(|target| name.trim().eq_ignore_ascii_case(target))
 }
 
 /// What a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// This input of the row.
     Input(usize),
     /// This target of the row.
@@ -28,33 +28,38 @@ pub(super) enum Role {
 
 /// The columns of a file: their names (none without a header) and roles.
 #[derive(Debug)]
-pub(super) struct Columns {
-    pub(super) names: Vec<String>,
-    pub(super) roles: Vec<Role>,
-    pub(super) n_inputs: usize,
-    pub(super) n_targets: usize,
+pub(crate) struct Columns {
+    pub(crate) names: Vec<String>,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) n_inputs: usize,
+    pub(crate) n_targets: usize,
+    /// Inputs that hold words, ascending.
+    pub(crate) categorical: Vec<usize>,
     purpose: Purpose,
 }
 
 impl Columns {
-    /// Assigns the roles that the options ask for.
-    pub(super) fn new(
+    /// Assigns the roles that the options ask for. `holds_words` tells of each column whether its values look like
+    /// words.
+    pub(crate) fn new(
         file: &str,
         names: Vec<String>,
-        n_columns: usize,
+        holds_words: &[bool],
         options: &ReadOptions,
         purpose: Purpose,
     ) -> Result<Self> {
-        let table = Table { file, names: &names, n_columns, inputs_by_name: options.input_names.is_some() };
+        let n_columns = holds_words.len();
+        let inputs_by_name = matches!(options.inputs, InputChoice::Names(_));
+        let table = Table { file, names: &names, n_columns, inputs_by_name };
         let targets = match purpose {
             Purpose::Rows => table.targets(&options.target)?,
             Purpose::Labels => table.labels(&options.target)?,
         };
-        let inputs = match (&options.input_names, purpose) {
-            (_, Purpose::Labels) => Vec::new(),
-            (Some(wanted), _) if !names.is_empty() => table.by_names(wanted)?,
-            _ => (0..n_columns).filter(|column| !targets.contains(column)).collect(),
+        let inputs = match purpose {
+            Purpose::Rows => table.inputs(&options.inputs, &targets)?,
+            Purpose::Labels => Vec::new(),
         };
+        let categorical = table.categorical(&options.categorical, &inputs, holds_words)?;
         if inputs.is_empty() && purpose == Purpose::Rows {
             return Err(Error::NoInputs { file: file.to_owned(), n_columns });
         }
@@ -71,11 +76,11 @@ impl Columns {
             let column = table.described(twice.take(1)).join("");
             return Err(Error::ColumnTwice { file: file.to_owned(), column });
         }
-        Ok(Self { names, roles, n_inputs, n_targets, purpose })
+        Ok(Self { names, roles, n_inputs, n_targets, categorical, purpose })
     }
 
     /// Names of the inputs in the order of the row; none without a header.
-    pub(super) fn input_names(&self) -> Vec<String> {
+    pub(crate) fn input_names(&self) -> Vec<String> {
         let mut names = vec![String::new(); if self.names.is_empty() { 0 } else { self.n_inputs }];
         for (name, role) in self.names.iter().zip(&self.roles) {
             if let Role::Input(i) = *role {
@@ -86,7 +91,7 @@ impl Columns {
     }
 
     /// Names of the targets; without a header, their numbers.
-    pub(super) fn target_names(&self) -> Vec<String> {
+    pub(crate) fn target_names(&self) -> Vec<String> {
         let mut names = vec![String::new(); self.n_targets];
         for (column, role) in self.roles.iter().enumerate() {
             if let Role::Target(i) = *role {
@@ -121,13 +126,43 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
+    fn inputs(&self, choice: &InputChoice, targets: &[usize]) -> Result<Vec<usize>> {
+        let all_but = |left_out: &[usize]| {
+            (0..self.n_columns).filter(|column| !targets.contains(column) && !left_out.contains(column)).collect()
+        };
+        match choice {
+            InputChoice::Columns(columns) => self.find_all(columns),
+            InputChoice::AllBut(columns) => self.find_all(columns).map(|columns| all_but(&columns)),
+            InputChoice::Names(names) if !self.names.is_empty() => self.by_names(names),
+            InputChoice::Names(_) | InputChoice::All => Ok(all_but(&[])),
+        }
+    }
+
+    /// The inputs that hold words, by their places in `inputs`.
+    fn categorical(&self, choice: &CategoricalChoice, inputs: &[usize], holds_words: &[bool]) -> Result<Vec<usize>> {
+        let places = 0..inputs.len();
+        match choice {
+            CategoricalChoice::None => Ok(Vec::new()),
+            CategoricalChoice::Auto => Ok(places.filter(|&i| holds_words[inputs[i]]).collect()),
+            CategoricalChoice::Inputs(chosen) => Ok(places.filter(|i| chosen.contains(i)).collect()),
+            CategoricalChoice::Columns(columns) => {
+                let columns = self.find_all(columns)?;
+                Ok(places.filter(|&i| columns.contains(&inputs[i])).collect())
+            }
+        }
+    }
+
+    fn find_all(&self, columns: &[ColumnRef]) -> Result<Vec<usize>> {
+        columns.iter().map(|column| self.find(column)).collect()
+    }
+
     fn targets(&self, choice: &TargetChoice) -> Result<Vec<usize>> {
         let inputs_named = !self.names.is_empty() && self.inputs_by_name;
         match choice {
             TargetChoice::None => Ok(Vec::new()),
             // Inputs found by their names leave no doubt which columns are not theirs.
             TargetChoice::IfPresent { keep: false, .. } if inputs_named => Ok(Vec::new()),
-            TargetChoice::Columns(columns) => columns.iter().map(|column| self.find(column)).collect(),
+            TargetChoice::Columns(columns) => self.find_all(columns),
             TargetChoice::Auto => self.usual_target().map(|column| vec![column]),
             TargetChoice::IfPresent { names, .. }
                 if !names.is_empty() && names.iter().all(|name| self.names.contains(name)) =>
