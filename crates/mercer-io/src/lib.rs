@@ -41,6 +41,7 @@ mod output;
 mod place;
 mod predictions;
 mod value;
+mod write;
 
 pub use digits::digits;
 pub use error::{Error, Result};
@@ -51,3 +52,4 @@ pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions
 pub use output::{OutputFile, remove_unfinished, write_error};
 pub use place::Place;
 pub use predictions::PredictionWriter;
+pub use write::{BlockWriter, Schema};
