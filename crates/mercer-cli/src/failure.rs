@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     Output(io::Error),
 }
 
+/// What a stream that fails is called.
+pub(crate) const STANDARD_OUTPUT: &str = "standard output";
+
 impl Failure {
     /// Prints one error and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
@@ -76,14 +79,24 @@ impl From<clap::Error> for Failure {
 }
 
 impl From<mercer::Error> for Failure {
+    /// An error of a file that went through the library is one of that file.
     fn from(error: mercer::Error) -> Self {
-        Self::Library(error)
+        match error {
+            mercer::Error::Source(inner) => match inner.downcast::<mercer_io::Error>() {
+                Ok(error) => (*error).into(),
+                Err(inner) => Self::Library(mercer::Error::Source(inner)),
+            },
+            error => Self::Library(error),
+        }
     }
 }
 
 impl From<mercer_io::Error> for Failure {
     fn from(error: mercer_io::Error) -> Self {
-        Self::File(error)
+        match error {
+            mercer_io::Error::Write { file, source } if file == STANDARD_OUTPUT => Self::Output(source),
+            error => Self::File(error),
+        }
     }
 }
 

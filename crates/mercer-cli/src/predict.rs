@@ -1,27 +1,26 @@
 //! `mercer predict`: labels, values and scores of rows.
 
-use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 
-use mercer::Driver;
-use mercer::dataset::{ClassLabel, Dataset};
-use mercer::model::Model;
+use mercer::dataset::{Block, BlockRows, ClassLabel, Dataset, Layout, TargetBlock};
+use mercer::model::{Header, Model};
 use mercer::pipeline::{Outputs, class_of};
-use mercer_io::{OutputFile, PredictionWriter, write_error};
-use ndarray::ArrayView1;
+use mercer::{Driver, Dtype};
+use mercer_io::{BlockWriter, Schema};
+use ndarray::{Array2, ArrayView2};
 use serde_json::json;
 
 use crate::args::PredictArgs;
 use crate::data::{TrainedColumns, load, prediction_options, refuse_overwriting};
-use crate::failure::Failure;
+use crate::failure::{Failure, STANDARD_OUTPUT};
 use crate::progress::Bar;
 use crate::text::count;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let model = mercer_io::load_model(&args.model)?;
     let header = model.header();
-    let table = Table::new(&header.outputs, &header.target_names, args)?;
+    let mut predictions = Predictions::new(&header, args)?;
     if let Some(path) = &args.output {
         refuse_overwriting(path, &[Some(&args.data), args.model.to_str()])?;
     }
@@ -34,17 +33,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         if args.run.json {
             return print_json(&model, &driver, &dataset, args.scores);
         }
-        let writer = PredictionWriter::csv(io::BufWriter::new(io::stdout()), &table.columns)?;
-        write_rows(&model, &driver, &dataset, &table, writer)?.flush()?;
-        return Ok(());
+        let stdout = Box::new(io::stdout());
+        let writer = mercer_io::csv_stream(STANDARD_OUTPUT, stdout, &predictions.schema)?;
+        return write_rows(&model, &driver, &dataset, &predictions, writer);
     };
-    let file = OutputFile::create(path)?;
-    let writer = table.writer(file, dataset.n_rows()).map_err(|source| write_error(path, source))?;
-    let file = write_rows(&model, &driver, &dataset, &table, writer).map_err(|failure| match failure {
-        Failure::Output(source) => Failure::File(write_error(path, source)),
-        other => other,
-    })?;
-    file.finish()?;
+    predictions.schema.n_rows = dataset.n_rows();
+    write_rows(&model, &driver, &dataset, &predictions, mercer_io::create(path, &predictions.schema)?)?;
     report(args, path, dataset.n_rows(), &driver)
 }
 
@@ -86,93 +80,102 @@ fn print_json(model: &Model, driver: &Driver<'_>, dataset: &Dataset, with_scores
     Ok(())
 }
 
-/// What is written for each row.
-struct Table<'a> {
+/// What a prediction is, as a table: the labels or values are the targets, the scores the inputs.
+struct Predictions<'a> {
     outputs: &'a Outputs,
-    scores: bool,
-    npy: bool,
-    labels: Vec<String>,
-    columns: Vec<String>,
+    content: Content,
+    schema: Schema,
 }
 
-impl<'a> Table<'a> {
-    fn new(outputs: &'a Outputs, target_names: &[String], args: &PredictArgs) -> Result<Self, Failure> {
-        let extension = args.output.as_ref().and_then(|path| path.extension()).map(OsStr::to_ascii_lowercase);
-        let npy = extension.as_ref().is_some_and(|extension| extension == "npy");
-        if let Some(path) = &args.output
-            && !npy
-            && extension.is_none_or(|extension| extension != "csv")
-        {
-            return Err(Failure::Usage(format!("{}: predictions are written as .csv or .npy", path.display())));
-        }
-        let text = matches!(outputs.classes().first(), Some(ClassLabel::Text(_)));
-        if npy && text && !args.scores {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Or real values.
+    Labels,
+    LabelsAndScores,
+    /// Where one array is written.
+    Scores,
+}
+
+impl<'a> Predictions<'a> {
+    fn new(header: &'a Header, args: &PredictArgs) -> Result<Self, Failure> {
+        let outputs = &header.outputs;
+        let one_array = args.output.as_deref().map(mercer_io::holds_one_array).transpose()?.unwrap_or(false);
+        let words = matches!(outputs.classes().first(), Some(ClassLabel::Text(_)));
+        if one_array && words && !args.scores {
             let text = "NPY holds numbers, the classes are text: write .csv, or the scores with --scores";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let labels: Vec<String> = outputs.classes().iter().map(ToString::to_string).collect();
-        let columns = columns(outputs, target_names, &labels, args.scores);
-        Ok(Self { outputs, scores: args.scores, npy, labels, columns })
-    }
-
-    fn writer<W: Write>(&self, writer: W, n_rows: u64) -> io::Result<PredictionWriter<W>> {
-        if !self.npy {
-            return PredictionWriter::csv(writer, &self.columns);
-        }
-        let n_columns = match self.outputs {
-            Outputs::Classification { .. } if !self.scores => 1,
-            Outputs::Classification { classes } if classes.len() == 2 => 1,
-            Outputs::Classification { classes } => classes.len(),
-            Outputs::Regression { n_targets } => *n_targets,
+        let scores = args.scores && matches!(outputs, Outputs::Classification { .. });
+        let content = match (scores, one_array) {
+            (false, _) => Content::Labels,
+            (true, false) => Content::LabelsAndScores,
+            (true, true) => Content::Scores,
         };
-        PredictionWriter::npy(writer, n_rows, n_columns)
+        let names = target_names(outputs, &header.target_names);
+        let (input_names, target_names) = match content {
+            Content::Labels => (Vec::new(), names),
+            Content::LabelsAndScores => (score_names(outputs), names),
+            Content::Scores => (Vec::new(), score_names(outputs)),
+        };
+        let schema = Schema {
+            layout: Layout::Dense,
+            dtype: Dtype::Float64,
+            n_rows: 0,
+            n_inputs: input_names.len(),
+            input_names,
+            categorical: Vec::new(),
+            target_names,
+            target_words: words && content != Content::Scores,
+            targets_first: true,
+        };
+        Ok(Self { outputs, content, schema })
     }
 
-    fn write_row<W: Write>(&self, writer: &mut PredictionWriter<W>, scores: ArrayView1<'_, f64>) -> io::Result<()> {
-        let numbers = scores.as_slice().expect("rows of scores are contiguous");
-        let Outputs::Classification { classes } = self.outputs else { return writer.write_row(None, numbers) };
-        let class = class_of(scores) as usize;
-        match (self.npy, self.scores, &classes[class]) {
-            (true, true, _) => writer.write_row(None, numbers),
-            (true, false, ClassLabel::Number(label)) => writer.write_row(None, &[*label]),
-            (_, true, _) => writer.write_row(Some(&self.labels[class]), numbers),
-            (_, false, _) => writer.write_row(Some(&self.labels[class]), &[]),
-        }
+    fn block(&self, scores: ArrayView2<'_, f64>) -> Block {
+        let targets = match self.outputs {
+            Outputs::Classification { classes } if self.content != Content::Scores => labels(classes, scores),
+            _ => TargetBlock::Numbers(scores.to_owned()),
+        };
+        let with_scores = self.content == Content::LabelsAndScores;
+        let rows = if with_scores { scores.to_owned() } else { Array2::zeros((scores.nrows(), 0)) };
+        Block::new(BlockRows::Dense64(rows), Some(targets))
     }
 }
 
-fn columns(outputs: &Outputs, target_names: &[String], labels: &[String], scores: bool) -> Vec<String> {
+fn labels(classes: &[ClassLabel], scores: ArrayView2<'_, f64>) -> TargetBlock {
+    let classes = scores.outer_iter().map(|row| &classes[class_of(row) as usize]);
+    let numbers: Option<Vec<f64>> = classes
+        .clone()
+        .map(|label| if let ClassLabel::Number(number) = label { Some(*number) } else { None })
+        .collect();
+    match numbers {
+        Some(numbers) => TargetBlock::Numbers(Array2::from_shape_fn((numbers.len(), 1), |(i, _)| numbers[i])),
+        None => TargetBlock::Text(classes.map(ToString::to_string).collect()),
+    }
+}
+
+fn score_names(outputs: &Outputs) -> Vec<String> {
+    let classes = outputs.classes();
+    let scored = if classes.len() == 2 { &classes[1..] } else { classes };
+    scored.iter().map(|label| format!("score {label}")).collect()
+}
+
+fn target_names(outputs: &Outputs, names: &[String]) -> Vec<String> {
     match outputs {
-        Outputs::Classification { .. } => {
-            let scored = if labels.len() == 2 { &labels[1..] } else { labels };
-            let scored = scored.iter().filter(|_| scores).map(|label| format!("score {label}"));
-            std::iter::once("prediction".to_owned()).chain(scored).collect()
-        }
-        Outputs::Regression { n_targets: 1 } => vec!["prediction".to_owned()],
+        Outputs::Classification { .. } | Outputs::Regression { n_targets: 1 } => vec!["prediction".to_owned()],
         Outputs::Regression { n_targets } => (0..*n_targets)
-            .map(|i| target_names.get(i).map_or(format!("prediction {}", i + 1), |name| format!("prediction {name}")))
+            .map(|i| names.get(i).map_or(format!("prediction {}", i + 1), |name| format!("prediction {name}")))
             .collect(),
     }
 }
 
-fn write_rows<W: Write + Send>(
+fn write_rows(
     model: &Model,
     driver: &Driver<'_>,
     dataset: &Dataset,
-    table: &Table<'_>,
-    mut writer: PredictionWriter<W>,
-) -> Result<W, Failure> {
-    let mut failed = None;
-    let result = model.for_each_scores(driver, dataset, |scores| {
-        let written = scores.outer_iter().try_for_each(|row| table.write_row(&mut writer, row));
-        written.map_err(|error| {
-            failed = Some(error);
-            mercer::Error::Interrupted
-        })
-    });
-    if let Some(error) = failed {
-        return Err(Failure::Output(error));
-    }
-    result?;
+    predictions: &Predictions<'_>,
+    mut writer: Box<dyn BlockWriter>,
+) -> Result<(), Failure> {
+    model.for_each_scores(driver, dataset, |scores| Ok(writer.write(&predictions.block(scores))?))?;
     Ok(writer.finish()?)
 }

@@ -96,7 +96,7 @@ fn csv_and_npy_hold_the_same_numbers() {
     assert_eq!(folder.text("out.csv"), folder.ok("predict trained.mercer a.csv --scores"), "a file as a pipe");
     assert_eq!(folder.ok("predict trained.mercer a.csv --scores -o out.npy -q"), "");
     let (shape, scores) = read_npy(&folder.read("out.npy"));
-    assert_eq!((shape.as_str(), scores), ("50, 3,", csv_numbers(&folder.text("out.csv"), 1)));
+    assert_eq!((shape.as_str(), scores), ("50, 3", csv_numbers(&folder.text("out.csv"), 1)));
 
     let report = folder.json("predict trained.mercer a.csv -o labels.npy");
     assert_eq!((&report["n_rows"], &report["output"]), (&50.into(), &"labels.npy".into()));
@@ -148,7 +148,7 @@ fn several_targets() {
     assert!(text.starts_with("prediction down,prediction up\n") && text.lines().count() == 61, "{text}");
     folder.ok("predict trained.mercer a.csv -o out.npy");
     let (shape, values) = read_npy(&folder.read("out.npy"));
-    assert_eq!((shape.as_str(), values), ("60, 2,", csv_numbers(&text, 0)));
+    assert_eq!((shape.as_str(), values), ("60, 2", csv_numbers(&text, 0)));
     assert!(folder.ok("evaluate trained.mercer a.csv").starts_with("RMSE "));
     // Arrays of labels have several columns, too.
     let labels = (0..60).flat_map(|i| [f64::from(i % 9), f64::from(i % 4) + 0.5]).flat_map(f64::to_le_bytes);

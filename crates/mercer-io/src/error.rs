@@ -182,6 +182,14 @@ pub enum Error {
     #[error("{rows_file} has {n_rows} rows but {labels_file} has {n_labels} labels; each row needs one label{}", header_hint(*.n_rows, *.n_labels))]
     Lengths { rows_file: String, n_rows: u64, labels_file: String, n_labels: u64 },
 
+    /// No format is known by this extension.
+    #[error("{file}: its extension names no format that is written: {}, each also with .gz", crate::write::WRITTEN)]
+    WriteFormat { file: String },
+
+    /// The format has no place for something.
+    #[error("{file}: {format} cannot hold {what}; {remedy}")]
+    CannotHold { file: String, format: &'static str, what: String, remedy: &'static str },
+
     /// A file cannot be written.
     #[error("cannot write {file}: {source}; check the folder and its permissions")]
     Write { file: String, source: std::io::Error },

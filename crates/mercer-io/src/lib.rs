@@ -39,7 +39,6 @@ mod open;
 mod options;
 mod output;
 mod place;
-mod predictions;
 mod value;
 mod write;
 
@@ -51,5 +50,4 @@ pub use open::open;
 pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions, TargetChoice};
 pub use output::{OutputFile, remove_unfinished, write_error};
 pub use place::Place;
-pub use predictions::PredictionWriter;
-pub use write::{BlockWriter, Schema};
+pub use write::{BlockWriter, Schema, WRITTEN, create, csv_stream, holds_one_array};

@@ -212,8 +212,8 @@ impl<T: Scalar> Pipeline<T> {
         let mut tensors = vec![
             Tensor { name: "learner.weights".to_owned(), values: self.model().weights().to_owned() },
             vector("learner.intercept", self.model().intercept()),
-            vector("preprocess.shift", self.preprocess().shift()),
-            vector("preprocess.scale", self.preprocess().scale()),
+            vector("preprocess.shift", self.features().preprocess().shift()),
+            vector("preprocess.scale", self.features().preprocess().scale()),
         ];
         tensors.retain(|tensor| !tensor.values.is_empty());
         tensors

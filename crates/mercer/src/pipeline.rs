@@ -1,16 +1,18 @@
 //! From rows to predictions: preprocess, feature map and linear model, fitted together and applied together.
 
+mod features;
 mod fit;
 
+pub use features::Features;
 pub use fit::FitReport;
 
 use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{ClassLabel, Dataset, PanelTargets, Panels, Selection, TargetEncoder, Task};
+use crate::dataset::{ClassLabel, Dataset, PanelTargets, TargetEncoder, TargetUse, Task};
 use crate::driver::Driver;
-use crate::feature_maps::{FeatureMap, MapSpec, ResolvedMap};
+use crate::feature_maps::{MapSpec, ResolvedMap};
 use crate::learners::{LearnerSpec, LinearModel};
 use crate::metrics::{ClassificationReport, ConfusionMatrix, RegressionReport, RegressionScores};
 use crate::preprocess::{Preprocess, PreprocessSpec};
@@ -135,8 +137,7 @@ pub struct Pipeline<T> {
     spec: ResolvedSpec,
     outputs: Outputs,
     encoder: TargetEncoder,
-    preprocess: Preprocess<T>,
-    map: Box<dyn FeatureMap<T>>,
+    features: Features<T>,
     model: LinearModel<T>,
 }
 
@@ -171,8 +172,8 @@ impl<T: Scalar> Pipeline<T> {
             return Err(Error::Model(format!("weights are {got:?}, the spec needs {expected:?}")));
         }
         let encoder = outputs.encoder()?;
-        let map = spec.map.build()?;
-        Ok(Self { spec, outputs, encoder, preprocess, map, model })
+        let features = Features::from_parts(preprocess, spec.map.clone())?;
+        Ok(Self { spec, outputs, encoder, features, model })
     }
 
     /// The pipeline in numbers.
@@ -185,14 +186,9 @@ impl<T: Scalar> Pipeline<T> {
         &self.outputs
     }
 
-    /// The fitted scaling.
-    pub fn preprocess(&self) -> &Preprocess<T> {
-        &self.preprocess
-    }
-
-    /// The map.
-    pub fn map(&self) -> &dyn FeatureMap<T> {
-        &*self.map
+    /// The fitted scaling and map.
+    pub fn features(&self) -> &Features<T> {
+        &self.features
     }
 
     /// The linear model.
@@ -213,11 +209,9 @@ impl<T: Scalar> Pipeline<T> {
         with_targets: bool,
         mut each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
-        let encoder = with_targets.then_some(&self.encoder);
-        let panels = Panels::new(dataset, self.map.n_inputs(), encoder, Selection::All)?;
-        let parts = (&self.preprocess, &*self.map);
+        let targets = if with_targets { TargetUse::Encoded(&self.encoder) } else { TargetUse::None };
         let mut first_row = 0;
-        let result = driver.for_each_features("predict", dataset.n_rows(), panels, parts, |features, targets| {
+        let result = self.features.for_each("predict", driver, dataset, targets, |features, targets| {
             let mut scores = Array2::zeros((features.nrows(), self.model.n_outputs()));
             self.model.scores_into(features, scores.view_mut());
             if let Some(at) = scores.outer_iter().position(|row| !row.iter().all(|score| score.is_finite())) {
@@ -282,6 +276,6 @@ pub(crate) fn learning_targets<T: Scalar>(encoder: &TargetEncoder, targets: &Pan
             let TargetEncoder::Real { centre } = encoder else { unreachable!("real targets of classes") };
             Array2::from_shape_fn(values.dim(), |(i, j)| T::from_f64(values[[i, j]] - centre[j]))
         }
-        PanelTargets::None => Array2::zeros((0, encoder.n_outputs())),
+        PanelTargets::None | PanelTargets::AsStored(_) => Array2::zeros((0, encoder.n_outputs())),
     }
 }

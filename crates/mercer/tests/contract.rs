@@ -10,7 +10,7 @@ mod broken;
 #[path = "contract/checks.rs"]
 mod checks;
 
-use checks::{Registered, Rule, SPECTRAL, Theory, check};
+use checks::{Registered, Rule, SPECTRAL, Theory, check, linear, projection_variance};
 use mercer::feature_maps::{Gamma, MapSpec};
 
 use broken::{Broken, Fault};
@@ -28,6 +28,26 @@ macro_rules! contract {
 }
 
 contract!(fourier, |n_components| MapSpec::Fourier { n_components, gamma: Gamma::Value(GAMMA) }, SPECTRAL);
+contract!(
+    gaussian_projection,
+    |n_components| MapSpec::GaussianProjection { n_components },
+    linear(|pair, _, n_components| projection_variance(pair, 3.0, n_components))
+);
+contract!(
+    sparse_projection_1,
+    |n_components| MapSpec::SparseProjection { n_components, s: 1.0 },
+    linear(|pair, _, n_components| projection_variance(pair, 1.0, n_components))
+);
+contract!(
+    sparse_projection_3,
+    |n_components| MapSpec::SparseProjection { n_components, s: 3.0 },
+    linear(|pair, _, n_components| projection_variance(pair, 3.0, n_components))
+);
+contract!(
+    sparse_projection_7,
+    |n_components| MapSpec::SparseProjection { n_components, s: 7.0 },
+    linear(|pair, _, n_components| projection_variance(pair, 7.0, n_components))
+);
 
 fn caught(fault: Fault) -> Option<Rule> {
     check(&Broken { fault, gamma: GAMMA, theory: SPECTRAL }).err().map(|violation| violation.rule)
@@ -74,7 +94,7 @@ caught!(no_more_than_64_components, Repeats64, Decay);
 /// A map whose error is smaller than its file says is as wrong as one whose error is larger.
 #[test]
 fn a_variance_stated_too_large() {
-    let theory = Theory { variance: |k, n| 1.25 * (SPECTRAL.variance)(k, n), ..SPECTRAL };
+    let theory = Theory { variance: |pair, k, n| 1.25 * (SPECTRAL.variance)(pair, k, n), ..SPECTRAL };
     let violation = check(&Broken { fault: Fault::None, gamma: GAMMA, theory }).unwrap_err();
     assert_eq!(violation.rule, Rule::Variance);
 }

@@ -258,8 +258,9 @@ fn named<'a>(tensors: &'a mut [Tensor<f32>], name: &str) -> &'a mut Array2<f32> 
     &mut tensors.iter_mut().find(|tensor| tensor.name == name).unwrap().values
 }
 
-fn fourier(header: &mut Header) -> (&mut usize, &mut f64, &mut usize, &mut u32) {
-    let ResolvedMap::Fourier { n_components, gamma, n_inputs, random_layout, .. } = &mut header.spec.map;
+fn fourier(header: &mut Header) -> (&mut usize, &mut Gamma, &mut usize, &mut u32) {
+    let ResolvedMap { spec, n_inputs, random_layout, .. } = &mut header.spec.map;
+    let MapSpec::Fourier { n_components, gamma } = spec else { panic!("a Fourier map") };
     (n_components, gamma, n_inputs, random_layout)
 }
 
@@ -268,7 +269,7 @@ fn classes(header: &mut Header) -> &mut Vec<ClassLabel> {
     classes
 }
 
-const TAMPERINGS: [Tampering; 40] = [
+const TAMPERINGS: [Tampering; 41] = [
     ("no weights", |_, t| t.retain(|t| t.name != "learner.weights")),
     ("no intercept", |_, t| t.retain(|t| t.name != "learner.intercept")),
     ("no shift", |_, t| t.retain(|t| t.name != "preprocess.shift")),
@@ -301,8 +302,9 @@ const TAMPERINGS: [Tampering; 40] = [
     ("format version 2", |h, _| h.format_version = 2),
     ("random layout 0", |h, _| *fourier(h).3 = 0),
     ("random layout 2", |h, _| *fourier(h).3 = 2),
-    ("gamma NaN", |h, _| *fourier(h).1 = f64::NAN),
-    ("gamma 0", |h, _| *fourier(h).1 = 0.0),
+    ("gamma by a rule", |h, _| *fourier(h).1 = Gamma::Median),
+    ("gamma NaN", |h, _| *fourier(h).1 = Gamma::Value(f64::NAN)),
+    ("gamma 0", |h, _| *fourier(h).1 = Gamma::Value(0.0)),
     ("components", |h, _| *fourier(h).0 = 22),
     ("inputs", |h, _| *fourier(h).2 = 3),
     ("no inputs", |h, _| *fourier(h).2 = 0),
@@ -340,10 +342,10 @@ fn unknown_fields_of_a_header_are_refused() {
 /// Scaled rows through the map of a fitted pipeline.
 fn features(pipeline: &Pipeline<f64>, data: &Data) -> Array2<f64> {
     let mut rows = PanelRows::Dense(data.dense_rows());
-    pipeline.preprocess().apply_in_place(&mut rows);
-    let mut out = Array2::zeros((data.n_rows(), pipeline.map().n_components()));
-    let mut scratch = vec![0.0; pipeline.map().scratch_len(data.n_rows())];
-    pipeline.map().transform_into(rows.view(), out.view_mut(), &mut scratch).unwrap();
+    pipeline.features().preprocess().apply_in_place(&mut rows);
+    let mut out = Array2::zeros((data.n_rows(), pipeline.features().map().unwrap().n_components()));
+    let mut scratch = vec![0.0; pipeline.features().map().unwrap().scratch_len(data.n_rows())];
+    pipeline.features().map().unwrap().transform_into(rows.view(), out.view_mut(), &mut scratch).unwrap();
     out
 }
 

@@ -1,7 +1,7 @@
 //! What a source of data gives: blocks of raw rows with their raw targets.
 
 use mercer_simd::{CsrMatrix, Scalar};
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, concatenate};
 
 use crate::Result;
 
@@ -196,7 +196,23 @@ fn select_sparse<T: Scalar>(from: &CsrMatrix<T>, rows: &[usize]) -> CsrMatrix<T>
 }
 
 impl TargetBlock {
-    fn select(&self, rows: &[usize]) -> Self {
+    /// The targets of consecutive blocks as one: numbers where all are, else text.
+    pub fn join(parts: Vec<Self>) -> Option<Self> {
+        if parts.iter().any(|part| matches!(part, Self::Text(_))) {
+            return Some(Self::Text(parts.into_iter().flat_map(Self::into_text).collect()));
+        }
+        let numbers = parts.iter().filter_map(|part| if let Self::Numbers(x) = part { Some(x.view()) } else { None });
+        concatenate(Axis(0), &numbers.collect::<Vec<_>>()).ok().map(Self::Numbers)
+    }
+
+    fn into_text(self) -> Vec<String> {
+        match self {
+            Self::Text(text) => text,
+            Self::Numbers(x) => x.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    pub(super) fn select(&self, rows: &[usize]) -> Self {
         match self {
             Self::Numbers(x) => Self::Numbers(x.select(Axis(0), rows)),
             Self::Text(x) => Self::Text(rows.iter().map(|&i| x[i].clone()).collect()),

@@ -20,7 +20,7 @@ pub use block::{Block, BlockReader, BlockRows, Layout, Source, SourceInfo, Targe
 pub use encoding::{ColumnEncoding, Encoding, EncodingSpec, Impute, UnknownLevels};
 pub use folds::{Folds, Selection};
 pub use mercer_simd::{CsrError, CsrMatrix, CsrView, Index, IndexSlice};
-pub use panels::{Panel, PanelRows, PanelTargets, Panels, SUM_ROWS, panel_rows};
+pub use panels::{Panel, PanelRows, PanelTargets, Panels, SUM_ROWS, TargetUse, panel_rows};
 pub use rows::Rows;
 pub use scanned::Dataset;
 pub use split::{Split, SplitPlan};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mercer_simd::{CsrMatrix, Scalar};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
-use super::{Block, BlockRows, Blocks, Dataset, Rows, Selection, TargetEncoder};
+use super::{Block, BlockRows, Blocks, Dataset, Rows, Selection, TargetBlock, TargetEncoder};
 use crate::{Error, Result};
 
 /// Rows whose products are summed in the float type; across them sums are kept in f64. A panel holds one or a few
@@ -48,6 +48,19 @@ pub enum PanelTargets {
     Classes(Vec<u32>),
     /// Real values, a row each.
     Real(Array2<f64>),
+    /// As the source has them, in pieces.
+    AsStored(Vec<TargetBlock>),
+}
+
+/// What becomes of targets on the way into panels.
+#[derive(Clone, Copy, Debug)]
+pub enum TargetUse<'a> {
+    /// They are left out.
+    None,
+    /// They become what the encoder makes of them.
+    Encoded(&'a TargetEncoder),
+    /// They stay as they are, where there are any.
+    AsStored,
 }
 
 impl<T: Scalar> PanelRows<T> {
@@ -65,7 +78,7 @@ pub struct Panels<'a, T> {
     blocks: Blocks<'a>,
     n_inputs: usize,
     name: &'a str,
-    encoder: Option<&'a TargetEncoder>,
+    targets: TargetUse<'a>,
     selection: Selection,
     panel_rows: usize,
     n_expected: u64,
@@ -89,12 +102,7 @@ impl<'a, T: Scalar> Panels<'a, T> {
     ///
     /// # Errors
     /// When the source cannot be opened again.
-    pub fn new(
-        dataset: &'a Dataset,
-        n_inputs: usize,
-        encoder: Option<&'a TargetEncoder>,
-        selection: Selection,
-    ) -> Result<Self> {
+    pub fn new(dataset: &'a Dataset, n_inputs: usize, targets: TargetUse<'a>, selection: Selection) -> Result<Self> {
         let (blocks, name) = (dataset.blocks()?, dataset.info().name.as_str());
         let panel_rows = panel_rows(n_inputs);
         let phantom = std::marker::PhantomData;
@@ -103,7 +111,7 @@ impl<'a, T: Scalar> Panels<'a, T> {
             blocks,
             n_inputs,
             name,
-            encoder,
+            targets,
             selection,
             panel_rows,
             n_expected,
@@ -183,7 +191,11 @@ impl<'a, T: Scalar> Panels<'a, T> {
     }
 
     fn encode(&self, block: &Block) -> Result<PanelTargets> {
-        let Some(encoder) = self.encoder else { return Ok(PanelTargets::None) };
+        let encoder = match (self.targets, &block.targets) {
+            (TargetUse::None, _) | (TargetUse::AsStored, None) => return Ok(PanelTargets::None),
+            (TargetUse::AsStored, Some(targets)) => return Ok(PanelTargets::AsStored(vec![targets.clone()])),
+            (TargetUse::Encoded(encoder), _) => encoder,
+        };
         let targets = block.targets.as_ref().ok_or_else(|| Error::Targets(format!("{} has no targets", self.name)))?;
         Ok(match encoder {
             TargetEncoder::Classes { .. } => PanelTargets::Classes(encoder.class_numbers(targets)?),
@@ -198,6 +210,7 @@ impl<'a, T: Scalar> Panels<'a, T> {
         };
         let targets = match &like.targets {
             PanelTargets::None => PanelTargets::None,
+            PanelTargets::AsStored(_) => PanelTargets::AsStored(Vec::new()),
             PanelTargets::Classes(_) => PanelTargets::Classes(Vec::with_capacity(self.panel_rows)),
             PanelTargets::Real(x) => PanelTargets::Real(Array2::zeros((self.panel_rows, x.ncols()))),
         };
@@ -225,6 +238,9 @@ impl<T: Scalar> Panel<T> {
         }
         match (&mut self.targets, &from.targets) {
             (PanelTargets::Classes(out), PanelTargets::Classes(x)) => out.extend(selected.iter().map(|&i| x[i])),
+            (PanelTargets::AsStored(out), PanelTargets::AsStored(x)) => {
+                out.extend(x.iter().map(|targets| targets.select(selected)));
+            }
             (PanelTargets::Real(out), PanelTargets::Real(x)) => {
                 copy_rows(x.view(), selected, out.slice_mut(s![filled..filled + take, ..]), |v| v);
             }

@@ -114,6 +114,11 @@ impl TargetScan {
         if labels { Task::Classification } else { Task::Regression }
     }
 
+    /// Whether some target is a word, not a number.
+    pub fn holds_words(&self) -> bool {
+        self.not_numbers
+    }
+
     /// The encoding of these targets, for the task found or the one given.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ use mercer_simd::ops::sincos::cos_sin_into;
 use mercer_simd::{InstructionSet, Scalar};
 use ndarray::{ArrayViewMut2, Axis, s};
 
-use super::FeatureMap;
+use super::{FeatureMap, check_entries};
 use crate::dataset::Rows;
 use crate::projections::{DenseProjection, Projection};
 use crate::{Error, Result};
@@ -70,20 +70,11 @@ impl<T: Scalar> FourierMap<T> {
         if !(gamma > 0.0 && gamma.is_finite()) {
             return Err(Error::parameter("gamma", gamma, "finite and above 0"));
         }
-        if n_inputs == 0 || n_inputs.checked_mul(n_components).is_none_or(|n| n > MAX_ENTRIES) {
-            return Err(Error::parameter("n_inputs", n_inputs, "1 or more, at most 2^31 / n_components"));
-        }
-        // A model file says how wide V is without backing it: an error, not an abort, where memory is short.
-        if Vec::<f64>::new().try_reserve_exact(n_inputs * n_components / 2).is_err() {
-            return Err(Error::parameter("n_inputs", n_inputs, "less: memory cannot hold n_components of that length"));
-        }
+        check_entries(n_inputs, n_components / 2)?;
         let projection = DenseProjection::gaussian(seed, n_inputs, n_components / 2, (2.0 * gamma).sqrt());
         Ok(Self::over(projection))
     }
 }
-
-/// A matrix beyond this many entries does not fit an ordinary computer.
-pub(crate) const MAX_ENTRIES: usize = 1 << 31;
 
 impl<T: Scalar, P: Projection<T>> FourierMap<T, P> {
     /// The map over any projection whose columns follow the kernel's spectral law.

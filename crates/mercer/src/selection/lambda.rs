@@ -12,7 +12,7 @@ use mercer_simd::{Scalar, Update, matmul_into};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Selection, TargetEncoder};
+use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Selection, TargetEncoder, TargetUse};
 use crate::driver::Driver;
 use crate::feature_maps::FeatureMap;
 use crate::learners::{LinearModel, RidgeRows, RidgeStatistics, RidgeSystem};
@@ -103,7 +103,7 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         selection: Selection,
         each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
-        let panels = Panels::new(self.dataset, self.map.n_inputs(), Some(self.encoder), selection)?;
+        let panels = Panels::new(self.dataset, self.map.n_inputs(), TargetUse::Encoded(self.encoder), selection)?;
         self.driver.for_each_features(stage, self.dataset.n_rows(), panels, (self.preprocess, self.map), each)
     }
 

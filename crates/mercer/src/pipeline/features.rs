@@ -1,0 +1,220 @@
+//! The first half of a pipeline: scaling and feature map, fitted without targets.
+
+use std::sync::OnceLock;
+
+use mercer_simd::{CsrMatrix, Scalar};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
+
+use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse};
+use crate::driver::Driver;
+use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES, MapSpec, ResolvedMap};
+use crate::metrics::{ApproximationReport, approximation};
+use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
+use crate::random::{Purpose, sample};
+use crate::{Error, Result};
+
+/// Rows on which the map is compared with its kernel.
+const APPROXIMATION_SAMPLE: usize = 500;
+/// Wider rows are identifiers taken for inputs.
+const MAX_INPUTS: usize = 1 << 26;
+
+/// A fitted scaling and feature map: from rows to features.
+pub struct Features<T> {
+    preprocess: Preprocess<T>,
+    spec: ResolvedMap,
+    /// Drawn when it is first used: a model file does not back the size of a random matrix, rows of its width do.
+    map: OnceLock<Box<dyn FeatureMap<T>>>,
+}
+
+impl<T: Scalar> Features<T> {
+    /// Fits the scaling and the kernel's width to all rows of `dataset`, and draws the map.
+    ///
+    /// # Errors
+    /// Parameters outside their range, or what the source finds wrong.
+    pub fn fit(
+        dataset: &Dataset,
+        preprocess: PreprocessSpec,
+        map: &MapSpec,
+        seed: u64,
+        driver: &Driver<'_>,
+    ) -> Result<Self> {
+        map.validate()?;
+        check_width(dataset, map)?;
+        let preprocess = fit_preprocess(dataset, preprocess, driver)?;
+        let gamma = resolve_gamma(dataset, &preprocess, map.gamma(), seed, driver)?;
+        let features = Self::from_parts(preprocess, map.resolve(gamma, dataset.n_inputs(), seed))?;
+        driver.time("draw", || features.map().map(drop))?;
+        Ok(features)
+    }
+
+    /// Puts fitted parts together.
+    ///
+    /// # Errors
+    /// As [`ResolvedMap::validate`].
+    pub fn from_parts(preprocess: Preprocess<T>, spec: ResolvedMap) -> Result<Self> {
+        spec.validate()?;
+        Ok(Self { preprocess, spec, map: OnceLock::new() })
+    }
+
+    /// The fitted scaling.
+    pub fn preprocess(&self) -> &Preprocess<T> {
+        &self.preprocess
+    }
+
+    /// The map in numbers.
+    pub fn spec(&self) -> &ResolvedMap {
+        &self.spec
+    }
+
+    /// The map, drawn when first asked for.
+    ///
+    /// # Errors
+    /// Where memory is short.
+    pub fn map(&self) -> Result<&dyn FeatureMap<T>> {
+        if self.map.get().is_none() {
+            // Another thread may have been faster: both drew the same.
+            let _ = self.map.set(self.spec.build()?);
+        }
+        Ok(&**self.map.get().expect("it was just set"))
+    }
+
+    /// Hands `each` the features of every panel of rows, in order, and their targets as `targets` says.
+    ///
+    /// # Errors
+    /// What the source finds wrong, rows of another width, [`Error::TooLarge`] for features that are not finite, or
+    /// what `each` returns.
+    pub fn for_each(
+        &self,
+        stage: &'static str,
+        driver: &Driver<'_>,
+        dataset: &Dataset,
+        targets: TargetUse<'_>,
+        each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.check_inputs(dataset)?;
+        let panels = Panels::new(dataset, self.spec.n_inputs(), targets, Selection::All)?;
+        driver.for_each_features(stage, dataset.n_rows(), panels, (&self.preprocess, self.map()?), each)
+    }
+
+    /// Before the map is drawn: its size may be anything, that of rows is real.
+    fn check_inputs(&self, dataset: &Dataset) -> Result<()> {
+        let (got, expected) = (dataset.n_inputs(), self.spec.n_inputs());
+        if got == expected || (dataset.info().layout == Layout::Sparse && got < expected) {
+            return Ok(());
+        }
+        Err(Error::Inputs { context: dataset.info().name.clone(), got, expected })
+    }
+
+    /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows.
+    pub(super) fn compare(
+        &self,
+        dataset: &Dataset,
+        seed: u64,
+        driver: &Driver<'_>,
+    ) -> Result<Option<ApproximationReport>> {
+        let sampled = sample_rows(dataset, &self.preprocess, driver, seed, APPROXIMATION_SAMPLE)?;
+        let map = self.map()?;
+        driver.time("compare", || compare(map, self.spec.kernel(), sampled.view()))
+    }
+}
+
+/// Refuses a random matrix that no ordinary memory holds.
+fn check_width(dataset: &Dataset, map: &MapSpec) -> Result<()> {
+    let (n_inputs, n_components) = (dataset.n_inputs(), map.n_components());
+    if n_inputs > MAX_INPUTS || n_inputs.saturating_mul(n_components) > MAX_ENTRIES {
+        return Err(Error::TooWide { context: dataset.info().name.clone(), n_inputs, n_components });
+    }
+    Ok(())
+}
+
+fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &Driver<'_>) -> Result<Preprocess<T>> {
+    let kind = spec.resolve(dataset.info().layout)?;
+    let mut columns = ColumnStatistics::new(dataset.n_inputs());
+    if kind.needs_statistics() {
+        let panels = Panels::<T>::new(dataset, dataset.n_inputs(), TargetUse::None, Selection::All)?;
+        driver.for_each_panel("preprocess", dataset.n_rows(), panels, None, |panel| {
+            columns.add(panel.rows.view());
+            Ok(())
+        })?;
+    }
+    Ok(Preprocess::fit(kind, &columns, dataset.n_indicators()))
+}
+
+fn resolve_gamma<T: Scalar>(
+    dataset: &Dataset,
+    preprocess: &Preprocess<T>,
+    gamma: Option<Gamma>,
+    seed: u64,
+    driver: &Driver<'_>,
+) -> Result<f64> {
+    match gamma {
+        None => Ok(f64::NAN),
+        Some(Gamma::Value(gamma)) => Ok(gamma),
+        Some(Gamma::Scale) => {
+            let mut columns = ColumnStatistics::new(dataset.n_inputs());
+            let panels = Panels::<T>::new(dataset, dataset.n_inputs(), TargetUse::None, Selection::All)?;
+            driver.for_each_panel("gamma", dataset.n_rows(), panels, Some(preprocess), |panel| {
+                columns.add(panel.rows.view());
+                Ok(())
+            })?;
+            Gamma::from_variance(dataset.n_inputs(), columns.total_variance())
+        }
+        Some(Gamma::Median) => {
+            let rows = sample_rows(dataset, preprocess, driver, seed, Gamma::MEDIAN_SAMPLE)?;
+            driver.time("gamma", || Gamma::from_sample(rows.view()))
+        }
+    }
+}
+
+/// A seeded sample of scaled rows: the same rows whatever the order of blocks, a smaller one is part of a larger one.
+fn sample_rows<T: Scalar>(
+    dataset: &Dataset,
+    preprocess: &Preprocess<T>,
+    driver: &Driver<'_>,
+    seed: u64,
+    n_rows: usize,
+) -> Result<PanelRows<T>> {
+    let selection = Selection::rows(sample(seed, Purpose::Sample, dataset.n_rows(), n_rows));
+    let panels = Panels::<T>::new(dataset, dataset.n_inputs(), TargetUse::None, selection)?;
+    let mut taken = Vec::new();
+    driver.for_each_panel("sample", dataset.n_rows(), panels, Some(preprocess), |panel| {
+        taken.push(panel.rows);
+        Ok(())
+    })?;
+    Ok(join(&taken, dataset.n_inputs()))
+}
+
+fn join<T: Scalar>(panels: &[PanelRows<T>], n_inputs: usize) -> PanelRows<T> {
+    if let Some(PanelRows::Sparse(_)) = panels.first() {
+        let mut joined = CsrMatrix::new(n_inputs);
+        for panel in panels {
+            if let PanelRows::Sparse(rows) = panel {
+                (0..rows.n_rows()).for_each(|i| joined.push_row_of(rows.view(), i));
+            }
+        }
+        return PanelRows::Sparse(joined);
+    }
+    let dense: Vec<_> = panels
+        .iter()
+        .filter_map(|panel| match panel {
+            PanelRows::Dense(rows) => Some(rows.view()),
+            PanelRows::Sparse(_) => None,
+        })
+        .collect();
+    PanelRows::Dense(concatenate(Axis(0), &dense).unwrap_or_else(|_| Array2::zeros((0, n_inputs))))
+}
+
+fn compare<T: Scalar>(
+    map: &dyn FeatureMap<T>,
+    kernel: crate::kernels::Kernel,
+    rows: Rows<'_, T>,
+) -> Result<Option<ApproximationReport>> {
+    let mut features = Array2::zeros((rows.n_rows(), map.n_components()));
+    let mut scratch = vec![T::zero(); map.scratch_len(rows.n_rows())];
+    map.transform_into(rows, features.view_mut(), &mut scratch)?;
+    match approximation(kernel, rows, features.view()) {
+        Ok(report) => Ok(Some(report)),
+        Err(Error::TooFewRows { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
