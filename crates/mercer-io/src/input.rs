@@ -1,7 +1,8 @@
 //! The bytes of a file, unpacked.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -17,6 +18,8 @@ const BELIEVED: usize = 1 << 24;
 pub(crate) enum Origin {
     /// A file, perhaps gzipped.
     File(String),
+    /// What would be a file's content.
+    Memory(Arc<[u8]>),
     /// An array in a zip archive.
     Entry(Entry),
 }
@@ -25,11 +28,24 @@ impl Origin {
     /// Starts at the first byte; `name` is for messages.
     pub(crate) fn open(&self, name: &str) -> Result<Input> {
         match self {
-            Self::File(path) => Input::open(path, name),
             Self::Entry(entry) => entry.open(name),
+            stored => Input::open(stored.stored(name)?, name),
         }
     }
+
+    /// The bytes as they are stored, packed or not, to be read from any position.
+    pub(crate) fn stored(&self, name: &str) -> Result<Box<dyn ReadSeek>> {
+        Ok(match self {
+            Self::File(path) => Box::new(open_file(path, name)?),
+            Self::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+            Self::Entry(entry) => entry.archive(name)?,
+        })
+    }
 }
+
+/// Bytes that can be read from any position.
+pub(crate) trait ReadSeek: Read + Seek + Send {}
+impl<R: Read + Seek + Send> ReadSeek for R {}
 
 /// How the bytes are packed, which decides what a failure means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +65,8 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a file and looks whether it is gzipped.
-    fn open(path: &str, name: &str) -> Result<Self> {
-        let mut file = open_file(path, name)?;
+    /// Looks whether the bytes are gzipped.
+    fn open(mut file: Box<dyn ReadSeek>, name: &str) -> Result<Self> {
         let mut magic = Vec::new();
         file.by_ref().take(2).read_to_end(&mut magic).map_err(|source| io_error(name, source))?;
         let gzip = magic == [0x1f, 0x8b];
@@ -125,7 +140,7 @@ impl Input {
 }
 
 /// Opens a regular file: a directory has no rows, and a pipe cannot be read twice.
-pub(crate) fn open_file(path: &str, name: &str) -> Result<File> {
+fn open_file(path: &str, name: &str) -> Result<File> {
     if path == "-" {
         return Err(Error::NotAFile { file: "standard input".to_owned() });
     }

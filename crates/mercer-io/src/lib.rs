@@ -1,7 +1,7 @@
 //! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped), models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
-//! rows in blocks. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
+//! rows in blocks; [`open_bytes`] does so for bytes in memory. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
 //! one [`Error`] that names the file, the place in it, what was found there and what to do.
 //!
 //! ```no_run
@@ -45,7 +45,7 @@ pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
 pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
-pub use open::open;
+pub use open::{open, open_bytes};
 pub use options::{ColumnRef, Format, ReadOptions, TargetChoice};
 pub use output::{OutputFile, remove_unfinished, write_error};
 pub use place::Place;

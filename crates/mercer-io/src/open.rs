@@ -1,6 +1,7 @@
 //! Opening a file of any format.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use mercer::dataset::Source;
 
@@ -28,9 +29,37 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
     open_for(Purpose::Rows, path, options)
 }
 
+/// Opens rows that are in memory, as [`open`] opens those of a file of this content. `name` is for messages; `::array`
+/// at its end chooses an array of an archive, and its extension counts where that of a file would.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_bytes(name: &str, bytes: impl Into<Arc<[u8]>>, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    let (file, array) = name.rsplit_once("::").map_or((name, None), |(file, array)| (file, Some(array)));
+    open_origin(Purpose::Rows, Named { path: name, file, array }, Origin::Memory(bytes.into()), options)
+}
+
 pub(crate) fn open_for(purpose: Purpose, path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
     let (file, array) = split_array_name(path);
-    let origin = Origin::File(file.to_owned());
+    open_origin(purpose, Named { path, file, array }, Origin::File(file.to_owned()), options)
+}
+
+/// What a user calls some rows.
+struct Named<'a> {
+    /// The whole name, for messages.
+    path: &'a str,
+    /// The name of the file.
+    file: &'a str,
+    /// The array chosen in it.
+    array: Option<&'a str>,
+}
+
+fn open_origin(
+    purpose: Purpose,
+    Named { path, file, array }: Named,
+    origin: Origin,
+    options: &ReadOptions,
+) -> Result<Box<dyn Source>> {
     let mut input = origin.open(path)?;
     let gzip = input.is_gzip();
     let found = detect(file, input.peek(HEAD)?);
@@ -46,7 +75,7 @@ pub(crate) fn open_for(purpose: Purpose, path: &str, options: &ReadOptions) -> R
         Format::Npy => open_array(path, name, origin, npy::read_header(&mut input)?, options),
         Format::Idx => open_array(path, name, origin, idx::read_header(&mut input)?, options),
         Format::Npz => {
-            let (array, entry) = npz::find(path, file, array, gzip)?;
+            let (array, entry) = npz::find(path, file, array, origin)?;
             let origin = Origin::Entry(entry);
             let header = npy::read_header(&mut origin.open(path)?)?;
             open_array(path, format!("{name} array {array}"), origin, header, options)

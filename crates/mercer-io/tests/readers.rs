@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use flate2::{Compression, write::GzEncoder};
 use mercer::Dtype;
 use mercer::dataset::{BlockRows, Layout, Source, TargetBlock};
-use mercer_io::{ColumnRef, Format, ReadOptions, TargetChoice, open, open_with_labels};
+use mercer_io::{ColumnRef, Format, ReadOptions, TargetChoice, open, open_bytes, open_with_labels};
 use ndarray::{Array2, concatenate};
 use tempfile::TempDir;
 
@@ -156,6 +156,22 @@ fn gzip_of_any_format_reads_the_same() {
             let path = write(&folder, "packed", &bytes);
             assert_eq!(read(&path, &options(3)).unwrap(), Table { rows, targets }, "{name}");
         }
+    }
+}
+
+#[test]
+fn bytes_in_memory_read_as_their_file() {
+    let folder = TempDir::new().unwrap();
+    for (name, rows, targets) in tables() {
+        let (file, array) = name.split_once("::").map_or((name, ""), |(file, _)| (file, &name[file.len()..]));
+        let bytes = fs::read(fixture(file)).unwrap();
+        let source = open_bytes(&format!("memory{array}"), bytes.clone(), &options(3)).unwrap();
+        assert_eq!(collect(&*source, 3).unwrap(), Table { rows, targets }, "{name}");
+        assert_eq!(source.info().format, open(&fixture(name), &options(3)).unwrap().info().format);
+        let path = write(&folder, "cut", &bytes[..bytes.len() / 3]);
+        let cut = open_bytes(&path, &bytes[..bytes.len() / 3], &options(3)).map_err(mercer::Error::from);
+        let message = |result: mercer::Result<Table>| result.map_err(|error| error.to_string());
+        assert_eq!(message(cut.and_then(|cut| collect(&*cut, 3))), message(read(&path, &options(3))), "{name}");
     }
 }
 
