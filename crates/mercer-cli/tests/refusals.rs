@@ -139,9 +139,11 @@ fn files_that_do_not_fit() {
     refuse(&folder, "train a.csv --task regression", &["a.csv", "is not a number", "regression"]);
     refuse(&folder, "train nowhere.csv", &["nowhere.csv", "no such file"]);
     refuse(&folder, "train .", &[". is a directory"]);
-    refuse(&folder, "train -", &["standard input", "save it to a file"]);
+    refuse(&folder, "train -", &["standard input is empty"]);
+    refuse(&folder, "train - --labels -", &["standard input (-) is given twice", "save one of the two to a file"]);
+    refuse(&folder, "train a.csv --test - --test-labels -", &["standard input (-) is given twice"]);
     if cfg!(unix) {
-        refuse(&folder, "train /dev/null", &["/dev/null", "save it to a file"]);
+        refuse(&folder, "train /dev/null", &["/dev/null is empty"]);
     }
     refuse(&folder, "train a.csv --test narrow.csv", &["narrow.csv has no column \"x2\""]);
     refuse(&folder, "train x.csv --target 4 --test a.csv --n-components 16", &["a.csv"]);

@@ -19,12 +19,16 @@ use crate::{Error, ReadOptions, Result, TargetChoice};
 /// As [`open`]; and when the files declare different numbers of rows. Files that declare none are compared at the end
 /// of a reading.
 pub fn open_with_labels(path: &str, labels: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    if path == "-" && labels == "-" {
+        return Err(Error::StandardInputTwice);
+    }
     let target = match &options.target {
         TargetChoice::Columns(columns) => TargetChoice::Columns(columns.clone()),
         _ => TargetChoice::Auto,
     };
-    let block_rows = options.block_rows;
-    let label_options = ReadOptions { dtype: Dtype::Float64, block_rows, target, ..ReadOptions::default() };
+    let (block_rows, spool_bytes) = (options.block_rows, options.spool_bytes);
+    let label_options =
+        ReadOptions { dtype: Dtype::Float64, block_rows, spool_bytes, target, ..ReadOptions::default() };
     let labels = open_for(Purpose::Labels, labels, &label_options)?;
     let rows = open(path, &ReadOptions { target: TargetChoice::None, ..options.clone() })?;
     let mut info = rows.info().clone();

@@ -1,4 +1,5 @@
-//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped), models, predictions.
+//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or packed by gzip, xz,
+//! zstd or bzip2), models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
 //! rows in blocks; [`open_bytes`] does so for bytes in memory. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
@@ -31,14 +32,17 @@ mod input;
 mod labels;
 mod libsvm;
 mod lines;
+mod locate;
 mod model_file;
 mod npy;
 mod npz;
 mod open;
 mod options;
 mod output;
+mod packing;
 mod place;
 mod predictions;
+mod spool;
 mod value;
 
 pub use digits::digits;

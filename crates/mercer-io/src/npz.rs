@@ -11,6 +11,8 @@ use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::input::{Input, Origin, Packing, ReadSeek};
+use crate::locate::Located;
+use crate::spool::Spool;
 use crate::{Error, Result, npy};
 
 /// Where an array lies in its archive.
@@ -58,13 +60,13 @@ impl Read for Checked {
     }
 }
 
-/// The array called `wanted` of the archive in `origin`; without a name, the only one, or the only one of two dimensions
-/// or more. `path` is the whole name for messages, `file` that of the archive.
-pub(crate) fn find(path: &str, file: &str, wanted: Option<&str>, origin: Origin) -> Result<(String, Entry)> {
-    let archive = Arc::new(unpacked(path, origin)?);
-    let mut arrays = list(path, &archive)?;
+/// The array that is asked for; without a name, the only one, or the only one of two dimensions or more. A packed archive
+/// is unpacked into a temporary file of at most `spool_bytes`.
+pub(crate) fn find(located: &Located, spool_bytes: u64) -> Result<(String, Entry)> {
+    let (file, wanted) = (located.file.clone(), located.array.as_deref());
+    let archive = Arc::new(unpacked(located, spool_bytes)?);
+    let mut arrays = list(&located.name, &archive)?;
     let names: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
-    let file = file.to_owned();
     let chosen = match wanted {
         Some(wanted) => names.iter().position(|name| name == wanted.trim_end_matches(".npy")),
         None => only_matrix(&arrays),
@@ -77,10 +79,13 @@ pub(crate) fn find(path: &str, file: &str, wanted: Option<&str>, origin: Origin)
     }
 }
 
-/// A gzipped archive is unpacked into memory: zip needs its end first.
-fn unpacked(name: &str, origin: Origin) -> Result<Origin> {
-    let mut input = origin.open(name)?;
-    Ok(if input.is_gzip() { Origin::Memory(input.take(usize::MAX)?.into()) } else { origin })
+/// The archive as it can be read from any position: zip needs its end first.
+fn unpacked(located: &Located, spool_bytes: u64) -> Result<Origin> {
+    let mut input = located.origin.open(&located.name)?;
+    Ok(match input.packing() {
+        Packing::None => located.origin.clone(),
+        _ => Origin::Spooled(Spool::fill(&located.name, spool_bytes, |out| input.read(out))?),
+    })
 }
 
 fn only_matrix(arrays: &[(String, Entry)]) -> Option<usize> {

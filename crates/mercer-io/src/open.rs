@@ -1,6 +1,5 @@
 //! Opening a file of any format.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use mercer::dataset::Source;
@@ -8,8 +7,9 @@ use mercer::dataset::Source;
 use crate::array::{ArrayHeader, ArraySource};
 use crate::csv::CsvSource;
 use crate::detect::{HEAD, detect};
-use crate::input::Origin;
+use crate::input::{Origin, Packing};
 use crate::libsvm::LibsvmSource;
+use crate::locate::Located;
 use crate::{Error, Format, ReadOptions, Result, TargetChoice, idx, npy, npz};
 
 /// What the columns of a file are for.
@@ -21,10 +21,14 @@ pub(crate) enum Purpose {
     Labels,
 }
 
-/// Opens a file of rows: `path`, or `archive.npz::name` for an array in an archive.
+/// Opens a file of rows: `path`, `-` for standard input, or `archive.npz::name` for an array in an archive.
+///
+/// Standard input, pipes and devices are first read to their end into a temporary file of at most
+/// [`ReadOptions::spool_bytes`], since rows are read more than once.
 ///
 /// # Errors
-/// When there is no such file, its format is unknown, or its beginning is malformed or does not fit the options.
+/// When there is no such file, its format is unknown, or its beginning is malformed or does not fit the options; when
+/// standard input is opened a second time.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
     open_for(Purpose::Rows, path, options)
 }
@@ -35,50 +39,35 @@ pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
 /// # Errors
 /// As [`open`].
 pub fn open_bytes(name: &str, bytes: impl Into<Arc<[u8]>>, options: &ReadOptions) -> Result<Box<dyn Source>> {
-    let (file, array) = name.rsplit_once("::").map_or((name, None), |(file, array)| (file, Some(array)));
-    open_origin(Purpose::Rows, Named { path: name, file, array }, Origin::Memory(bytes.into()), options)
+    open_located(Purpose::Rows, &Located::memory(name, bytes.into()), options)
 }
 
 pub(crate) fn open_for(purpose: Purpose, path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
-    let (file, array) = split_array_name(path);
-    open_origin(purpose, Named { path, file, array }, Origin::File(file.to_owned()), options)
+    open_located(purpose, &Located::path(path, options.spool_bytes)?, options)
 }
 
-/// What a user calls some rows.
-struct Named<'a> {
-    /// The whole name, for messages.
-    path: &'a str,
-    /// The name of the file.
-    file: &'a str,
-    /// The array chosen in it.
-    array: Option<&'a str>,
-}
-
-fn open_origin(
-    purpose: Purpose,
-    Named { path, file, array }: Named,
-    origin: Origin,
-    options: &ReadOptions,
-) -> Result<Box<dyn Source>> {
-    let mut input = origin.open(path)?;
-    let gzip = input.is_gzip();
+fn open_located(purpose: Purpose, located: &Located, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    let Located { name, file, array, .. } = located;
+    let origin = located.origin.clone();
+    let mut input = origin.open(name)?;
+    let packing = input.packing();
     let found = detect(file, input.peek(HEAD)?);
     let format = options.format.map_or(found, Ok)?;
     if let (Some(array), false) = (array, format == Format::Npz) {
-        let array = array.to_owned();
-        return Err(Error::NoNamedArrays { file: file.to_owned(), format: format.name().to_owned(), array });
+        let (file, array) = (file.clone(), array.clone());
+        return Err(Error::NoNamedArrays { file, format: format.name().to_owned(), array });
     }
-    let name = format_name(format, gzip);
+    let shown = format_name(format, packing);
     match format {
-        Format::Libsvm => Ok(Box::new(LibsvmSource::open(path, name, origin, options)?)),
-        Format::Csv => Ok(Box::new(CsvSource::open(path, name, origin, options, purpose)?)),
-        Format::Npy => open_array(path, name, origin, npy::read_header(&mut input)?, options),
-        Format::Idx => open_array(path, name, origin, idx::read_header(&mut input)?, options),
+        Format::Libsvm => Ok(Box::new(LibsvmSource::open(name, shown, origin, options)?)),
+        Format::Csv => Ok(Box::new(CsvSource::open(name, shown, origin, options, purpose)?)),
+        Format::Npy => open_array(name, shown, origin, npy::read_header(&mut input)?, options),
+        Format::Idx => open_array(name, shown, origin, idx::read_header(&mut input)?, options),
         Format::Npz => {
-            let (array, entry) = npz::find(path, file, array, origin)?;
+            let (array, entry) = npz::find(located, options.spool_bytes)?;
             let origin = Origin::Entry(entry);
-            let header = npy::read_header(&mut origin.open(path)?)?;
-            open_array(path, format!("{name} array {array}"), origin, header, options)
+            let header = npy::read_header(&mut origin.open(name)?)?;
+            open_array(name, format!("{shown} array {array}"), origin, header, options)
         }
     }
 }
@@ -96,14 +85,6 @@ fn open_array(
     Ok(Box::new(ArraySource::new(path, format, origin, header, options)))
 }
 
-/// The file and the array of `archive.npz::name`; a file whose own name has `::` stays whole.
-fn split_array_name(path: &str) -> (&str, Option<&str>) {
-    match path.rsplit_once("::") {
-        Some((file, array)) if !Path::new(path).exists() => (file, Some(array)),
-        _ => (path, None),
-    }
-}
-
-fn format_name(format: Format, gzip: bool) -> String {
-    format!("{}{}", format.name(), if gzip { ", gzip" } else { "" })
+fn format_name(format: Format, packing: Packing) -> String {
+    packing.name().map_or_else(|| format.name().to_owned(), |packing| format!("{}, {packing}", format.name()))
 }

@@ -17,6 +17,7 @@ use mercer::Dtype;
 /// | `n_inputs` | widest row | LIBSVM: inputs of a row; an index beyond it is an error |
 /// | `input_names` | all but targets | CSV with a header: these columns in this order; ignored without a header |
 /// | `format` | detect | the format, where the content would tell another |
+/// | `spool_bytes` | 16 GiB | the most of a pipe, or of a packed NPZ archive, that is kept in a temporary file |
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
     /// Type of the values of dense floats and sparse rows.
@@ -35,6 +36,8 @@ pub struct ReadOptions {
     pub input_names: Option<Vec<String>>,
     /// The format of the file.
     pub format: Option<Format>,
+    /// The most bytes that are kept in a temporary file, of what can be read but once.
+    pub spool_bytes: u64,
 }
 
 impl Default for ReadOptions {
@@ -48,6 +51,7 @@ impl Default for ReadOptions {
             n_inputs: None,
             input_names: None,
             format: None,
+            spool_bytes: 16 << 30,
         }
     }
 }

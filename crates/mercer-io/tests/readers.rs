@@ -3,10 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use flate2::{Compression, write::GzEncoder};
 use mercer::Dtype;
 use mercer::dataset::{BlockRows, Layout, Source, TargetBlock};
 use mercer_io::{ColumnRef, Format, ReadOptions, TargetChoice, open, open_bytes, open_with_labels};
@@ -108,21 +106,25 @@ fn words() -> Vec<String> {
 fn tables() -> Vec<(&'static str, Array2<f64>, Vec<String>)> {
     let mut tables = vec![
         ("rows.libsvm", sparse(), bracketed(&labels())),
-        ("rows.libsvm.gz", sparse(), bracketed(&labels())),
         ("qid.libsvm", sparse(), bracketed(&labels())),
         ("rows.csv", reals(), labels()),
-        ("rows.csv.gz", reals(), labels()),
         ("rows.tsv", reals(), labels()),
         ("words.csv", reals(), words()),
         ("bool.npy", wholes().mapv(|x| x % 2.0), vec![]),
     ];
-    let arrays = ["rows_v1.npy", "rows_v1.npy.gz", "rows_v2.npy", "rows_v3.npy", "fortran.npy", "rows_little_f2.npy"];
+    let packings = ["gz", "xz", "zst", "bz2"];
+    let packed = |name: &str| packings.map(|extension| &*format!("{name}.{extension}").leak());
+    tables.extend(packed("rows.libsvm").map(|name| (name, sparse(), bracketed(&labels()))));
+    tables
+        .extend([packed("rows.csv"), packed("single.csv")].concat().into_iter().map(|name| (name, reals(), labels())));
+    let arrays = ["rows_v1.npy", "rows_v2.npy", "rows_v3.npy", "fortran.npy", "rows_little_f2.npy"];
+    let arrays = arrays.into_iter().chain(packed("rows_v1.npy")).chain(packed("stored.npz"));
     let more = ["rows_little_f4.npy", "rows_big_f4.npy", "rows_big_f8.npy", "rows_f32.idx", "rows_f64.idx"];
-    let zipped = ["stored.npz", "stored.npz.gz", "stored.npz::X", "stored.npz.gz::X", "several.npz::X_train"];
-    tables.extend(arrays.into_iter().chain(more).chain(zipped).map(|name| (name, reals(), vec![])));
+    let zipped = ["stored.npz", "stored.npz::X", "stored.npz.gz::X", "stored.npz.xz::X", "several.npz::X_train"];
+    tables.extend(arrays.chain(more).chain(zipped).map(|name| (name, reals(), vec![])));
     let kinds = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"];
     let names = kinds.map(|kind| &*format!("whole_{kind}.npy").leak());
-    let names = names.into_iter().chain(["whole.idx", "whole.idx.gz", "whole_i16.idx"]);
+    let names = names.into_iter().chain(["whole.idx", "whole_i16.idx"]).chain(packed("whole.idx"));
     tables.extend(names.map(|name| (name, wholes(), vec![])));
     let names = ["images.npy", "images_fortran.npy", "images.idx"];
     tables.extend(names.map(|name| (name, images(), vec![])));
@@ -142,20 +144,6 @@ fn every_format_holds_what_was_written_at_every_block_size() {
         }
         let single = ReadOptions { dtype: Dtype::Float32, ..options(4096) };
         assert_eq!(read(&fixture(name), &single).unwrap(), expected, "{name} in float32");
-    }
-}
-
-#[test]
-fn gzip_of_any_format_reads_the_same() {
-    let folder = TempDir::new().unwrap();
-    for (name, rows, targets) in tables().into_iter().filter(|(name, ..)| !name.contains("::")) {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(&fs::read(fixture(name)).unwrap()).unwrap();
-        let bytes = encoder.finish().unwrap();
-        if !name.ends_with(".gz") {
-            let path = write(&folder, "packed", &bytes);
-            assert_eq!(read(&path, &options(3)).unwrap(), Table { rows, targets }, "{name}");
-        }
     }
 }
 
@@ -187,6 +175,8 @@ fn sources_say_what_they_are() {
     assert_eq!(info("words.csv").input_names, ["a;b", "c", "d", "e \"e\""]);
     let libsvm = info("rows.libsvm.gz");
     assert_eq!((libsvm.format.as_str(), libsvm.layout, libsvm.n_inputs), ("LIBSVM, gzip", Layout::Sparse, None));
+    let formats = ["rows.csv.xz", "rows.libsvm.zst", "rows_v1.npy.bz2", "stored.npz.zst"].map(|name| info(name).format);
+    assert_eq!(formats, ["CSV, xz", "LIBSVM, zstd", "NPY, bzip2", "NPZ, zstd array X"]);
     let npz = info("several.npz::X_train");
     assert_eq!((npz.format.as_str(), npz.n_rows, npz.n_inputs), ("NPZ array X_train", Some(7), Some(4)));
     let idx = info("images.idx");
@@ -283,7 +273,8 @@ fn stored_zeros_stay() {
 fn fixtures_cut_anywhere_never_panic() {
     let folder = TempDir::new().unwrap();
     let files = fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
-    for path in files.filter(|path| path.extension().is_some_and(|extension| extension != "py")) {
+    let is_cut = |path: &PathBuf| !path.ends_with("make.py") && !path.to_str().unwrap().contains("bomb");
+    for path in files.filter(is_cut) {
         let bytes = fs::read(&path).unwrap();
         for len in 0..bytes.len() {
             let cut = write(&folder, "cut", &bytes[..len]);
@@ -298,7 +289,7 @@ fn fixtures_cut_anywhere_never_panic() {
 #[test]
 fn fixtures_with_a_byte_changed_never_panic() {
     let folder = TempDir::new().unwrap();
-    for name in ["rows_v1.npy", "several.npz", "whole.idx", "rows.libsvm.gz", "rows.csv", "words.csv"] {
+    for name in ["rows_v1.npy", "several.npz", "whole.idx", "rows.csv", "words.csv"] {
         let bytes = fs::read(fixture(name)).unwrap();
         for at in 0..bytes.len().min(600) {
             for flip in [1, 0x80, 0xff] {
@@ -437,18 +428,6 @@ fn file_rejections() {
         let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
         refuse_with("a.csv", b"1,2,3\n", &options, &[&format!("no {name} file"), "\"1,2,", "leave the format out"]);
     }
-    let packed = fs::read(fixture("rows.csv.gz")).unwrap();
-    refuse("a.gz", &packed[..packed.len() - 5], &["gzip data ends early", "copy or download it again"]);
-    let mut corrupt = packed.clone();
-    corrupt[20] ^= 0xff;
-    refuse("a.gz", &corrupt, &["gzip data is corrupt", "again"]);
-    let mut checksum = packed;
-    let at = checksum.len() - 8;
-    checksum[at] ^= 0xff;
-    refuse("a.gz", &checksum, &["gzip data is corrupt"]);
-    let mut empty = GzEncoder::new(Vec::new(), Compression::fast());
-    empty.write_all(b"").unwrap();
-    refuse("a.gz", &empty.finish().unwrap(), &["is empty"]);
 }
 
 #[test]
