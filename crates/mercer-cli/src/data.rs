@@ -106,7 +106,7 @@ pub(crate) fn refuse_overwriting(output: &Path, inputs: &[Option<&str>]) -> Resu
     Ok(())
 }
 
-/// Reads and checks a file once, and keeps it in memory where it is small enough.
+/// Reads and checks a file once (`-` is standard input), and keeps it in memory where it is small enough.
 pub(crate) fn load(
     path: &str,
     labels: Option<&str>,
@@ -114,9 +114,9 @@ pub(crate) fn load(
     reading: &ReadingArgs,
     bar: &Bar,
 ) -> Result<Dataset, Failure> {
-    let source = match labels {
-        Some(labels) => open_with_labels(path, labels, options)?,
-        None => open(path, options)?,
-    };
+    let source = bar.opening(|| match labels {
+        Some(labels) => open_with_labels(path, labels, options),
+        None => open(path, options),
+    })??;
     Ok(Dataset::scan_with(source, reading.cache.saturating_mul(1 << 20), bar)?)
 }
