@@ -139,6 +139,12 @@ fn files_that_do_not_fit() {
     refuse(&folder, "train a.csv --task regression", &["a.csv", "is not a number", "regression"]);
     refuse(&folder, "train nowhere.csv", &["nowhere.csv", "no such file"]);
     refuse(&folder, "train .", &[". is a directory"]);
+    refuse(&folder, "train part-*.csv", &["part-*.csv matches no file", "check the folder"]);
+    refuse(
+        &folder,
+        "train [an]*.csv",
+        &["narrow.csv does not fit a.csv, which is read before it: it has 2 inputs, not 4"],
+    );
     refuse(&folder, "train -", &["standard input is empty"]);
     refuse(&folder, "train - --labels -", &["standard input (-) is given twice", "save one of the two to a file"]);
     refuse(&folder, "train a.csv --test - --test-labels -", &["standard input (-) is given twice"]);
@@ -200,6 +206,7 @@ fn outputs_that_cannot_be() {
     refuse(&folder, "predict trained.mercer a.csv -o trained.mercer", &["trained.mercer", ".csv or .npy"]);
     refuse(&folder, "predict trained.mercer a.csv -o a.csv", &["a.csv is read by this command", "another file"]);
     refuse(&folder, "train a.csv -o ./a.csv", &["a.csv is read by this command"]);
+    refuse(&folder, "train *.csv -o a.csv", &["a.csv is read by this command"]);
 }
 
 #[test]

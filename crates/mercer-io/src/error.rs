@@ -20,6 +20,18 @@ pub enum Error {
     #[error("{file} is a directory; give the path of a file in it")]
     Directory { file: String },
 
+    /// A list of files is empty.
+    #[error("no file is given; give the path of one")]
+    NoFiles,
+
+    /// A pattern matches nothing.
+    #[error("{pattern} matches no file; check the folder and the pattern")]
+    NoMatch { pattern: String },
+
+    /// One of several files is another table than the first.
+    #[error("{file} does not fit {first}, which is read before it: {what}; give files with the same columns")]
+    PartDiffers { file: String, first: String, what: String },
+
     /// `-` was given twice.
     #[error("standard input (-) is given twice, and it can be read but once; save one of the two to a file")]
     StandardInputTwice,

@@ -2,7 +2,7 @@
 //! zstd or bzip2), models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
-//! rows in blocks; [`open_bytes`] does so for bytes in memory. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
+//! rows in blocks; [`open_many`] reads several files as one, [`open_bytes`] bytes in memory. [`open_with_labels`] joins rows with the targets of other files. Every rejection is
 //! one [`Error`] that names the file, the place in it, what was found there and what to do.
 //!
 //! ```no_run
@@ -40,6 +40,8 @@ mod open;
 mod options;
 mod output;
 mod packing;
+mod parts;
+mod patterns;
 mod place;
 mod predictions;
 mod spool;
@@ -49,8 +51,9 @@ pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
 pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
-pub use open::{open, open_bytes};
+pub use open::{open, open_bytes, open_many};
 pub use options::{ColumnRef, Format, ReadOptions, TargetChoice};
 pub use output::{OutputFile, remove_unfinished, write_error};
+pub use patterns::list_files;
 pub use place::Place;
 pub use predictions::PredictionWriter;

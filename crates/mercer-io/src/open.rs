@@ -10,7 +10,8 @@ use crate::detect::{HEAD, detect};
 use crate::input::{Origin, Packing};
 use crate::libsvm::LibsvmSource;
 use crate::locate::Located;
-use crate::{Error, Format, ReadOptions, Result, TargetChoice, idx, npy, npz};
+use crate::parts::open_parts;
+use crate::{Error, Format, ReadOptions, Result, TargetChoice, idx, list_files, npy, npz};
 
 /// What the columns of a file are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,8 @@ pub(crate) enum Purpose {
     Labels,
 }
 
-/// Opens a file of rows: `path`, `-` for standard input, or `archive.npz::name` for an array in an archive.
+/// Opens a file of rows: `path`, `-` for standard input, or `archive.npz::name` for an array in an archive; or several
+/// files by a pattern such as `part-*.csv`, as [`open_many`] does.
 ///
 /// Standard input, pipes and devices are first read to their end into a temporary file of at most
 /// [`ReadOptions::spool_bytes`], since rows are read more than once.
@@ -30,7 +32,19 @@ pub(crate) enum Purpose {
 /// When there is no such file, its format is unknown, or its beginning is malformed or does not fit the options; when
 /// standard input is opened a second time.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
-    open_for(Purpose::Rows, path, options)
+    open_many(&[path], options)
+}
+
+/// Opens files of the same columns, which are read one after the other as one. Each of `paths` is what [`open`] takes;
+/// [`list_files`] tells the files and their order.
+///
+/// The first file decides what the columns are. Columns with names may be in another order in the others; formats and
+/// packings may differ where the layout is the same; LIBSVM rows may be wider.
+///
+/// # Errors
+/// As [`open`] for each file; when a pattern matches nothing; when a file has other columns than the first.
+pub fn open_many(paths: &[impl AsRef<str>], options: &ReadOptions) -> Result<Box<dyn Source>> {
+    open_for(Purpose::Rows, &list_files(paths)?, options)
 }
 
 /// Opens rows that are in memory, as [`open`] opens those of a file of this content. `name` is for messages; `::array`
@@ -42,11 +56,13 @@ pub fn open_bytes(name: &str, bytes: impl Into<Arc<[u8]>>, options: &ReadOptions
     open_located(Purpose::Rows, &Located::memory(name, bytes.into()), options)
 }
 
-pub(crate) fn open_for(purpose: Purpose, path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
-    open_located(purpose, &Located::path(path, options.spool_bytes)?, options)
+/// Opens files that were listed.
+pub(crate) fn open_for(purpose: Purpose, files: &[String], options: &ReadOptions) -> Result<Box<dyn Source>> {
+    let locate = |file: &String| Located::path(file, options.spool_bytes);
+    open_parts(purpose, &files.iter().map(locate).collect::<Result<Vec<_>>>()?, options)
 }
 
-fn open_located(purpose: Purpose, located: &Located, options: &ReadOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open_located(purpose: Purpose, located: &Located, options: &ReadOptions) -> Result<Box<dyn Source>> {
     let Located { name, file, array, .. } = located;
     let origin = located.origin.clone();
     let mut input = origin.open(name)?;
