@@ -109,11 +109,13 @@ fn standard_input_is_a_file_like_another() {
 #[test]
 fn errors_name_standard_input() {
     let folder = Folder::new();
-    let cases: [(&[u8], &str); 4] = [
+    let two = npz(&[("u.npy", Table::new(9, 2, 2).npy()), ("v.npy", Table::new(9, 2, 2).npy())]);
+    let cases: [(&[u8], &str); 5] = [
         (b"a,y\n1,0\nx,1\n", "mercer: standard input, line 3, column 1 (\"a\"): \"x\" is not a number"),
         (b"\x7fELF\0", "mercer: standard input begins with"),
         (&gzip("1,2,0\n3,4,1\n")[..20], "mercer: standard input: the gzip data ends early"),
         (b"", "mercer: standard input is empty"),
+        (&two, "mercer: standard input has the arrays u, v; choose one as -::u"),
     ];
     for (content, says) in cases {
         let run = fed(&folder, "train - --n-components 16", content);

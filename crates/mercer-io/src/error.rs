@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::Place;
+use crate::locate::STANDARD_INPUT;
 
 /// The result of opening and reading files.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -38,7 +39,7 @@ pub enum Error {
 
     /// What can be read but once is too long to be kept.
     #[error(
-        "{file} has more than {limit} bytes, the most that is kept in a temporary file; save it to a file and give that"
+        "{file} has more than {}, the most that is kept in a temporary file; save it to a file and give that", size(*.limit)
     )]
     SpoolLimit { file: String, limit: u64 },
 
@@ -77,8 +78,8 @@ pub enum Error {
     PackedCorrupt { file: String, packing: &'static str, reason: String },
 
     /// The packed data declares more than a decoder may keep in memory.
-    #[error("{file}: the {packing} data needs more memory to unpack than is allowed; unpack it to a file first")]
-    PackedTooLarge { file: String, packing: &'static str },
+    #[error("{file}: the {packing} data needs more than {limit} MiB of memory to unpack; unpack it to a file first")]
+    PackedTooLarge { file: String, packing: &'static str, limit: u32 },
 
     /// A row has another number of fields than the first.
     #[error("{at} has {got} fields, expected {expected} as in line {first_line}; {remedy}")]
@@ -191,7 +192,7 @@ pub enum Error {
     NoArray { file: String, wanted: String, names: Vec<String> },
 
     /// An NPZ archive has several arrays.
-    #[error("{file} has the arrays {}; choose one as {file}::{}", .names.join(", "), .names.first().map_or("name", |x| x))]
+    #[error("{file} has the arrays {}; choose one as {}::{}", .names.join(", "), given(.file), .names.first().map_or("name", |x| x))]
     ChooseArray { file: String, names: Vec<String> },
 
     /// `::name` was given for a file without named arrays.
@@ -241,6 +242,19 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
+    }
+}
+
+/// What a user writes for a file.
+fn given(file: &str) -> &str {
+    if file == STANDARD_INPUT { "-" } else { file }
+}
+
+fn size(bytes: u64) -> String {
+    if bytes >= 1 << 30 && bytes.is_multiple_of(1 << 30) {
+        format!("{} GiB", bytes >> 30)
+    } else {
+        format!("{bytes} bytes")
     }
 }
 

@@ -120,15 +120,14 @@ impl Input {
     fn fault(&self, error: io::Error) -> Error {
         use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
         let (file, reason) = (self.name.clone(), error.to_string());
-        match self.packing.name() {
-            None if self.packing == Packing::Zip => Error::Archive { file, reason },
-            None => Error::Io { file, source: error },
-            Some(packing) if self.packing.is_too_large(&error) => Error::PackedTooLarge { file, packing },
-            Some(packing) if error.kind() == UnexpectedEof => Error::PackedTruncated { file, packing },
-            Some(packing) if matches!(error.kind(), InvalidData | InvalidInput | Other) => {
+        match (self.packing.name(), self.packing.exceeded(&error)) {
+            (Some(packing), Some(limit)) => Error::PackedTooLarge { file, packing, limit },
+            (Some(packing), _) if error.kind() == UnexpectedEof => Error::PackedTruncated { file, packing },
+            (Some(packing), _) if matches!(error.kind(), InvalidData | InvalidInput | Other) => {
                 Error::PackedCorrupt { file, packing, reason }
             }
-            Some(_) => Error::Io { file, source: error },
+            (None, _) if self.packing == Packing::Zip => Error::Archive { file, reason },
+            _ => Error::Io { file, source: error },
         }
     }
 }

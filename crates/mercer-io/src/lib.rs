@@ -1,9 +1,10 @@
-//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or packed by gzip, xz,
-//! zstd or bzip2), models, predictions.
+//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or packed by gzip, xz, zstd or bzip2),
+//! models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
-//! rows in blocks; [`open_many`] reads several files as one, [`open_bytes`] bytes in memory. [`open_with_labels`] joins rows with the targets of other files. Every rejection is
-//! one [`Error`] that names the file, the place in it, what was found there and what to do.
+//! rows in blocks; [`open_many`] reads several files as one, [`open_bytes`] bytes in memory, and [`open_with_labels`]
+//! joins rows with the targets of other files. Every rejection is one [`Error`] that names the file, the place in it,
+//! what was found there and what to do.
 //!
 //! ```no_run
 //! use mercer_io::{ReadOptions, open};

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::input::{Origin, io_error};
+use crate::input::{Origin, Packing, io_error};
 use crate::spool::Spool;
 use crate::{Error, Result};
 
 /// What standard input is called in messages.
-const STANDARD_INPUT: &str = "standard input";
+pub(crate) const STANDARD_INPUT: &str = "standard input";
 /// Set once standard input was asked for: it comes but once.
 static STANDARD_INPUT_TAKEN: AtomicBool = AtomicBool::new(false);
 
@@ -37,13 +37,14 @@ impl Located {
             return Ok(Self { name, file: STANDARD_INPUT.to_owned(), array: array.map(str::to_owned), origin });
         }
         let metadata = std::fs::metadata(file).map_err(|source| io_error(path, source))?;
-        let origin = match () {
-            () if metadata.is_dir() => return Err(Error::Directory { file: path.to_owned() }),
-            () if metadata.is_file() => Origin::File(file.to_owned()),
-            () => {
-                let pipe = File::open(file).map_err(|source| io_error(path, source))?;
-                Origin::Spooled(spool(path, pipe, spool_bytes)?)
-            }
+        if metadata.is_dir() {
+            return Err(Error::Directory { file: path.to_owned() });
+        }
+        let origin = if metadata.is_file() {
+            Origin::File(file.to_owned())
+        } else {
+            let pipe = File::open(file).map_err(|source| io_error(path, source))?;
+            Origin::Spooled(spool(path, pipe, spool_bytes)?)
         };
         Ok(Self { name: path.to_owned(), file: file.to_owned(), array: array.map(str::to_owned), origin })
     }
@@ -53,6 +54,16 @@ impl Located {
         let (file, array) = name.rsplit_once("::").map_or((name, None), |(file, array)| (file, Some(array)));
         let (file, array) = (file.to_owned(), array.map(str::to_owned));
         Self { name: name.to_owned(), file, array, origin: Origin::Memory(bytes) }
+    }
+
+    /// The bytes unpacked, to be read from any position with [`Origin::stored`]: packed ones go to a temporary file of at
+    /// most `spool_bytes`.
+    pub(crate) fn unpacked(&self, spool_bytes: u64) -> Result<Origin> {
+        let mut input = self.origin.open(&self.name)?;
+        Ok(match input.packing() {
+            Packing::None => self.origin.clone(),
+            _ => Origin::Spooled(Spool::fill(&self.name, spool_bytes, |out| input.read(out))?),
+        })
     }
 }
 

@@ -12,7 +12,6 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::input::{Input, Origin, Packing, ReadSeek};
 use crate::locate::Located;
-use crate::spool::Spool;
 use crate::{Error, Result, npy};
 
 /// Where an array lies in its archive.
@@ -64,7 +63,8 @@ impl Read for Checked {
 /// is unpacked into a temporary file of at most `spool_bytes`.
 pub(crate) fn find(located: &Located, spool_bytes: u64) -> Result<(String, Entry)> {
     let (file, wanted) = (located.file.clone(), located.array.as_deref());
-    let archive = Arc::new(unpacked(located, spool_bytes)?);
+    // Zip needs its end first.
+    let archive = Arc::new(located.unpacked(spool_bytes)?);
     let mut arrays = list(&located.name, &archive)?;
     let names: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
     let chosen = match wanted {
@@ -77,15 +77,6 @@ pub(crate) fn find(located: &Located, spool_bytes: u64) -> Result<(String, Entry
         (None, Some(wanted)) => Err(Error::NoArray { file, wanted: wanted.to_owned(), names }),
         (None, None) => Err(Error::ChooseArray { file, names }),
     }
-}
-
-/// The archive as it can be read from any position: zip needs its end first.
-fn unpacked(located: &Located, spool_bytes: u64) -> Result<Origin> {
-    let mut input = located.origin.open(&located.name)?;
-    Ok(match input.packing() {
-        Packing::None => located.origin.clone(),
-        _ => Origin::Spooled(Spool::fill(&located.name, spool_bytes, |out| input.read(out))?),
-    })
 }
 
 fn only_matrix(arrays: &[(String, Entry)]) -> Option<usize> {

@@ -72,12 +72,12 @@ impl Packing {
         })
     }
 
-    /// Whether `error` says that the decoder would need more memory than it may have.
-    pub(crate) fn is_too_large(self, error: &io::Error) -> bool {
+    /// The limit, in MiB, that `error` says the decoder would need more than.
+    pub(crate) fn exceeded(self, error: &io::Error) -> Option<u32> {
         match self {
-            Self::Xz => error.kind() == io::ErrorKind::OutOfMemory,
-            Self::Zstd => error.to_string().contains("too much memory"),
-            _ => false,
+            Self::Xz if error.kind() == io::ErrorKind::OutOfMemory => Some(XZ_MEMORY >> 20),
+            Self::Zstd if error.to_string().contains("too much memory") => Some((1 << ZSTD_WINDOW_LOG) >> 20),
+            _ => None,
         }
     }
 }

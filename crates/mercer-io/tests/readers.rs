@@ -460,6 +460,11 @@ fn file_rejections() {
     let fail = |path: &str| read(path, &ReadOptions::default()).unwrap_err().to_string();
     check(&fail(folder.path().join("none.csv").to_str().unwrap()), "none.csv", &["no such file", "check the path"]);
     check(&fail(folder.path().to_str().unwrap()), "", &["is a directory", "path of a file"]);
+    if cfg!(unix) {
+        let little = ReadOptions { spool_bytes: 1 << 20, ..ReadOptions::default() };
+        let error = read("/dev/zero", &little).unwrap_err().to_string();
+        check(&error, "/dev/zero has more than 1048576 bytes", &["temporary file", "save it to a file"]);
+    }
     refuse("a.bin", b"\x7fELF\x02\x01\0\0", &["\\x7fELF", "binary data", "expected LIBSVM, CSV, NPY"]);
     for (format, name) in [(Format::Npy, "NPY"), (Format::Idx, "IDX")] {
         let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
