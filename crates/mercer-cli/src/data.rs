@@ -5,7 +5,7 @@ use std::path::Path;
 use mercer::Dtype;
 use mercer::dataset::Dataset;
 use mercer::model::Header;
-use mercer_io::{ColumnRef, InputChoice, ReadOptions, TargetChoice, open, open_with_labels};
+use mercer_io::{ColumnRef, InputChoice, ReadOptions, TargetChoice, list_files, open, open_with_labels};
 
 use crate::args::{ColumnArgs, ReadingArgs};
 use crate::failure::Failure;
@@ -100,9 +100,9 @@ fn base_options(reading: &ReadingArgs, dtype: Dtype) -> ReadOptions {
 pub(crate) fn refuse_overwriting(output: &Path, inputs: &[Option<&str>]) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().ok();
     let Some(target) = real(output) else { return Ok(()) };
-    for input in inputs.iter().flatten() {
-        let file = input.split_once("::").map_or(*input, |(file, _)| file);
-        if real(Path::new(input)).or_else(|| real(Path::new(file))).as_ref() == Some(&target) {
+    for input in inputs.iter().flatten().flat_map(|input| list_files(&[input]).unwrap_or_default()) {
+        let file = input.split_once("::").map_or(input.as_str(), |(file, _)| file);
+        if real(Path::new(&input)).or_else(|| real(Path::new(file))).as_ref() == Some(&target) {
             let output = output.display();
             return Err(Failure::Usage(format!("{output} is read by this command; write to another file")));
         }
@@ -110,7 +110,7 @@ pub(crate) fn refuse_overwriting(output: &Path, inputs: &[Option<&str>]) -> Resu
     Ok(())
 }
 
-/// Reads and checks a file once, and keeps it in memory where it is small enough.
+/// Reads and checks a file once (`-` is standard input), and keeps it in memory where it is small enough.
 pub(crate) fn load(
     path: &str,
     labels: Option<&str>,
@@ -118,9 +118,9 @@ pub(crate) fn load(
     reading: &ReadingArgs,
     bar: &Bar,
 ) -> Result<Dataset, Failure> {
-    let source = match labels {
-        Some(labels) => open_with_labels(path, labels, options)?,
-        None => open(path, options)?,
-    };
+    let source = bar.opening(|| match labels {
+        Some(labels) => open_with_labels(&[path], &[labels], options),
+        None => open(path, options),
+    })??;
     Ok(Dataset::scan_with(source, reading.cache.saturating_mul(1 << 20), bar)?)
 }

@@ -7,8 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer::Progress;
 
+use crate::failure::Failure;
+
 /// Set by Ctrl-C; the work ends at its next panel of rows, and files half written vanish.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Set while data is opened. Reading a pipe may wait for ever, and nobody asks [`interrupted`] meanwhile; nothing is
+/// half done either, so Ctrl-C then ends the process.
+static OPENING: AtomicBool = AtomicBool::new(false);
 
 /// Whether Ctrl-C was pressed.
 pub(crate) fn interrupted() -> bool {
@@ -26,12 +32,26 @@ impl Bar {
     pub(crate) fn new(quiet: bool) -> Self {
         // Fails only where a handler is installed already, which is this one.
         let _ = ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+            let opening = OPENING.load(Ordering::SeqCst);
+            if opening {
+                Failure::from(mercer::Error::Interrupted).report();
+            }
+            if again || opening {
                 mercer_io::remove_unfinished();
                 std::process::exit(130);
             }
         });
         Self { visible: !quiet && std::io::stderr().is_terminal(), current: Mutex::new(None) }
+    }
+
+    /// Runs `open`, which Ctrl-C may end at once.
+    pub(crate) fn opening<T>(&self, open: impl FnOnce() -> T) -> Result<T, Failure> {
+        OPENING.store(true, Ordering::SeqCst);
+        // Pressed before the line above, Ctrl-C has only set the flag.
+        let opened = if interrupted() { Err(mercer::Error::Interrupted.into()) } else { Ok(open()) };
+        OPENING.store(false, Ordering::SeqCst);
+        opened
     }
 
     fn current(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {

@@ -59,6 +59,22 @@ fn libsvm() {
     check(&folder, "a.svm", "a.svm.gz");
 }
 
+/// One file cut into three, the second packed.
+#[test]
+fn parts() {
+    let (folder, text) = (Folder::new(), table().csv("who", &["ann", "bob", "cy"]));
+    folder.write("a.csv", &text);
+    let model = folder.train("a.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    let part = |rows: &[&str]| format!("{}\n{}\n", lines[0], rows.join("\n"));
+    folder.write("part-1.csv", part(&lines[1..1_000]));
+    folder.write("part-2.csv", gzip(part(&lines[1_000..1_001])));
+    folder.write("part-3.csv", part(&lines[1_001..]));
+    for way in WAYS {
+        assert!(folder.train(&format!("part-*.csv {way}")) == model, "part-*.csv {way}");
+    }
+}
+
 #[test]
 fn npy() {
     let (folder, table) = (Folder::new(), table());

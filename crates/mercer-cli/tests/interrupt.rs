@@ -1,4 +1,4 @@
-//! Ctrl-C in the middle of a training.
+//! Ctrl-C in the middle of a training, and while waiting for data.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,6 +16,43 @@ fn listens(child: &Child) -> bool {
     u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
 }
 
+fn start(folder: &Folder, arguments: &str) -> Child {
+    let mut command = folder.command(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Sends an interrupt once the process listens, and waits for its end. Its standard input stays open.
+fn interrupt(mut child: Child) -> Run {
+    while !listens(&child) {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be interrupted");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let input = child.stdin.take();
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(kill.success());
+    let run = Run::from(child.wait_with_output().unwrap());
+    drop(input);
+    run
+}
+
+/// Nobody writes to the pipe, so that the command waits for ever.
+#[test]
+fn ctrl_c_ends_the_wait_for_data() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.headerless());
+    folder.train("a.csv");
+    folder.write("old.csv", "as it was");
+    let before = folder.names();
+    for arguments in ["train -", "train a.csv --test -", "predict trained.mercer - -o old.csv"] {
+        let run = interrupt(start(&folder, arguments));
+        let stderr = "mercer: interrupted; no file was written\n".to_owned();
+        assert_eq!(run, Run { status: Some(130), stdout: String::new(), stderr }, "{arguments}");
+        assert_eq!(folder.names(), before);
+    }
+    assert_eq!(folder.text("old.csv"), "as it was");
+}
+
 #[test]
 fn ctrl_c_leaves_nothing_behind() {
     let (folder, table) = (Folder::new(), Table::new(3_000, 6, 3));
@@ -23,20 +60,8 @@ fn ctrl_c_leaves_nothing_behind() {
     folder.write("old.mercer", "as it was");
     let before = folder.names();
     // 100 folds of 8 solutions each: it would take minutes.
-    let mut child = folder
-        .command("train a.csv --n-components 2048 --cv 100 --threads 1 -o old.mercer")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while !listens(&child) {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be interrupted");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    std::thread::sleep(Duration::from_millis(300));
-    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
-    assert!(kill.success());
-    let run = Run::from(child.wait_with_output().unwrap());
+    let child = start(&folder, "train a.csv --n-components 2048 --cv 100 --threads 1 -o old.mercer");
+    let run = interrupt(child);
     let stderr = "mercer: interrupted; no file was written\n".to_owned();
     assert_eq!(run, Run { status: Some(130), stdout: String::new(), stderr });
     assert_eq!(folder.names(), before);

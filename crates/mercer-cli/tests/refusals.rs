@@ -139,9 +139,17 @@ fn files_that_do_not_fit() {
     refuse(&folder, "train a.csv --task regression", &["a.csv", "is not a number", "regression"]);
     refuse(&folder, "train nowhere.csv", &["nowhere.csv", "no such file"]);
     refuse(&folder, "train .", &[". is a directory"]);
-    refuse(&folder, "train -", &["standard input", "save it to a file"]);
+    refuse(&folder, "train part-*.csv", &["part-*.csv matches no file", "check the folder"]);
+    refuse(
+        &folder,
+        "train [an]*.csv",
+        &["narrow.csv does not fit a.csv, which is read before it: it has 2 inputs, not 4"],
+    );
+    refuse(&folder, "train -", &["standard input is empty"]);
+    refuse(&folder, "train - --labels -", &["standard input (-) is given twice", "save one of the two to a file"]);
+    refuse(&folder, "train a.csv --test - --test-labels -", &["standard input (-) is given twice"]);
     if cfg!(unix) {
-        refuse(&folder, "train /dev/null", &["/dev/null", "save it to a file"]);
+        refuse(&folder, "train /dev/null", &["/dev/null is empty"]);
     }
     refuse(&folder, "train a.csv --test narrow.csv", &["narrow.csv has no column \"x2\""]);
     refuse(&folder, "train x.csv --target 4 --test a.csv --n-components 16", &["a.csv"]);
@@ -192,12 +200,13 @@ fn outputs_that_cannot_be() {
     refuse_with(1, &folder, "predict trained.mercer a.csv -o nowhere/p.csv", &["nowhere/p.csv", "no folder nowhere"]);
     refuse(&folder, "train a.csv -o sub", &["sub is a directory"]);
     refuse(&folder, "predict trained.mercer a.csv -o sub.csv", &["sub.csv is a directory"]);
-    refuse(&folder, "predict trained.mercer a.csv -o p.txt", &["p.txt", ".csv or .npy"]);
-    refuse(&folder, "predict trained.mercer a.csv -o p", &[".csv or .npy"]);
+    refuse(&folder, "predict trained.mercer a.csv -o p.txt", &["p.txt", ".csv, .tsv, .npy"]);
+    refuse(&folder, "predict trained.mercer a.csv -o p", &[".csv, .tsv, .npy"]);
     refuse(&folder, "predict trained.mercer a.csv -o p.npy", &["text", "--scores"]);
-    refuse(&folder, "predict trained.mercer a.csv -o trained.mercer", &["trained.mercer", ".csv or .npy"]);
+    refuse(&folder, "predict trained.mercer a.csv -o trained.mercer", &["trained.mercer", ".csv, .tsv, .npy"]);
     refuse(&folder, "predict trained.mercer a.csv -o a.csv", &["a.csv is read by this command", "another file"]);
     refuse(&folder, "train a.csv -o ./a.csv", &["a.csv is read by this command"]);
+    refuse(&folder, "train *.csv -o a.csv", &["a.csv is read by this command"]);
 }
 
 #[test]

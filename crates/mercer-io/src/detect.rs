@@ -3,6 +3,7 @@
 use memchr::memchr;
 
 use crate::error::preview;
+use crate::packing::without_extension;
 use crate::{Error, Format, Result};
 
 /// Bytes looked at.
@@ -29,7 +30,7 @@ fn detect_text(path: &str, head: &[u8]) -> Result<Format> {
         return Err(Error::UnknownFormat { file: path.to_owned(), start: preview(head), looks });
     }
     let told = head.split(|&byte| byte == b'\n').find_map(detect_line);
-    let extension = path.trim_end_matches(".gz").rsplit('.').next().unwrap_or_default();
+    let extension = without_extension(path).rsplit('.').next().unwrap_or_default();
     let libsvm = matches!(extension.to_ascii_lowercase().as_str(), "libsvm" | "svm" | "svmlight");
     Ok(told.unwrap_or(if libsvm { Format::Libsvm } else { Format::Csv }))
 }
@@ -84,7 +85,9 @@ mod tests {
         for (head, format) in cases {
             assert_eq!(detect("file.dat", head).unwrap(), format, "{}", head.escape_ascii());
         }
-        assert_eq!(detect("rows.svm.gz", b"-1\n-1\n").unwrap(), Format::Libsvm);
+        for name in ["rows.svm.gz", "rows.svm.zst"] {
+            assert_eq!(detect(name, b"-1\n-1\n").unwrap(), Format::Libsvm);
+        }
     }
 
     #[test]

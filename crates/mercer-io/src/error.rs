@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::Place;
+use crate::locate::STANDARD_INPUT;
 
 /// The result of opening and reading files.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -20,9 +21,31 @@ pub enum Error {
     #[error("{file} is a directory; give the path of a file in it")]
     Directory { file: String },
 
-    /// The path leads to a pipe or a device.
-    #[error("{file} is a pipe or a device, and data is read more than once; save it to a file first")]
-    NotAFile { file: String },
+    /// A list of files is empty.
+    #[error("no file is given; give the path of one")]
+    NoFiles,
+
+    /// A pattern matches nothing.
+    #[error("{pattern} matches no file; check the folder and the pattern")]
+    NoMatch { pattern: String },
+
+    /// One of several files is another table than the first.
+    #[error("{file} does not fit {first}, which is read before it: {what}; give files with the same columns")]
+    PartDiffers { file: String, first: String, what: String },
+
+    /// `-` was given twice.
+    #[error("standard input (-) is given twice, and it can be read but once; save one of the two to a file")]
+    StandardInputTwice,
+
+    /// What can be read but once is too long to be kept.
+    #[error(
+        "{file} has more than {}, the most that is kept in a temporary file; save it to a file and give that", size(*.limit)
+    )]
+    SpoolLimit { file: String, limit: u64 },
+
+    /// What can be read but once cannot be kept.
+    #[error("cannot keep {file} in a temporary file: {source}; set TMPDIR to a folder with more space")]
+    Spool { file: String, source: std::io::Error },
 
     /// The operating system failed.
     #[error("cannot read {file}: {source}")]
@@ -37,20 +60,26 @@ pub enum Error {
     NoRows { file: String, found: &'static str },
 
     /// No format begins like this.
-    #[error("{file} begins with {start}, which is {looks}; expected LIBSVM, CSV, NPY, NPZ or IDX, plain or gzip")]
+    #[error(
+        "{file} begins with {start}, which is {looks}; expected LIBSVM, CSV, NPY, NPZ or IDX, plain or packed by gzip, xz, zstd or bzip2"
+    )]
     UnknownFormat { file: String, start: String, looks: &'static str },
 
     /// The format that was asked for begins otherwise.
     #[error("{file} is no {format} file: it begins with {start}; leave the format out to have it detected")]
     WrongMagic { file: String, format: &'static str, start: String },
 
-    /// The gzip stream ends early.
-    #[error("{file}: the gzip data ends early; the file was cut off, copy or download it again")]
-    GzipTruncated { file: String },
+    /// The packed data ends early.
+    #[error("{file}: the {packing} data ends early; the file was cut off, copy or download it again")]
+    PackedTruncated { file: String, packing: &'static str },
 
-    /// The gzip stream is damaged.
-    #[error("{file}: the gzip data is corrupt ({reason}); copy or download the file again")]
-    GzipCorrupt { file: String, reason: String },
+    /// The packed data is damaged.
+    #[error("{file}: the {packing} data is corrupt ({reason}); copy or download the file again")]
+    PackedCorrupt { file: String, packing: &'static str, reason: String },
+
+    /// The packed data declares more than a decoder may keep in memory.
+    #[error("{file}: the {packing} data needs more than {limit} MiB of memory to unpack; unpack it to a file first")]
+    PackedTooLarge { file: String, packing: &'static str, limit: u32 },
 
     /// A row has another number of fields than the first.
     #[error("{at} has {got} fields, expected {expected} as in line {first_line}; {remedy}")]
@@ -163,7 +192,7 @@ pub enum Error {
     NoArray { file: String, wanted: String, names: Vec<String> },
 
     /// An NPZ archive has several arrays.
-    #[error("{file} has the arrays {}; choose one as {file}::{}", .names.join(", "), .names.first().map_or("name", |x| x))]
+    #[error("{file} has the arrays {}; choose one as {}::{}", .names.join(", "), given(.file), .names.first().map_or("name", |x| x))]
     ChooseArray { file: String, names: Vec<String> },
 
     /// `::name` was given for a file without named arrays.
@@ -221,6 +250,19 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
+    }
+}
+
+/// What a user writes for a file.
+fn given(file: &str) -> &str {
+    if file == STANDARD_INPUT { "-" } else { file }
+}
+
+fn size(bytes: u64) -> String {
+    if bytes >= 1 << 30 && bytes.is_multiple_of(1 << 30) {
+        format!("{} GiB", bytes >> 30)
+    } else {
+        format!("{bytes} bytes")
     }
 }
 

@@ -1,22 +1,27 @@
 //! The bytes of a file, unpacked.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
-
-use flate2::bufread::MultiGzDecoder;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use crate::npz::Entry;
+use crate::packing::MAGIC;
+pub(crate) use crate::packing::Packing;
+use crate::spool::Spool;
 use crate::{Error, Result};
 
-const BUFFER: usize = 1 << 18;
 /// A size declared by a file is believed only so far before the bytes arrive.
 const BELIEVED: usize = 1 << 24;
 
 /// Where bytes come from, again and again.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// A file, perhaps gzipped.
+    /// A regular file, perhaps packed.
     File(String),
+    /// What would be a file's content.
+    Memory(Arc<[u8]>),
+    /// What came from a pipe.
+    Spooled(Spool),
     /// An array in a zip archive.
     Entry(Entry),
 }
@@ -25,19 +30,25 @@ impl Origin {
     /// Starts at the first byte; `name` is for messages.
     pub(crate) fn open(&self, name: &str) -> Result<Input> {
         match self {
-            Self::File(path) => Input::open(path, name),
             Self::Entry(entry) => entry.open(name),
+            stored => Input::open(stored.stored(name)?, name),
         }
+    }
+
+    /// The bytes as they are stored, packed or not, to be read from any position.
+    pub(crate) fn stored(&self, name: &str) -> Result<Box<dyn ReadSeek>> {
+        Ok(match self {
+            Self::File(path) => Box::new(File::open(path).map_err(|source| io_error(name, source))?),
+            Self::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+            Self::Spooled(spool) => Box::new(spool.open()),
+            Self::Entry(entry) => entry.archive(name)?,
+        })
     }
 }
 
-/// How the bytes are packed, which decides what a failure means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Packing {
-    None,
-    Gzip,
-    Zip,
-}
+/// Bytes that can be read from any position.
+pub(crate) trait ReadSeek: Read + Seek + Send {}
+impl<R: Read + Seek + Send> ReadSeek for R {}
 
 /// One reading of unpacked bytes.
 pub(crate) struct Input {
@@ -49,19 +60,14 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a file and looks whether it is gzipped.
-    fn open(path: &str, name: &str) -> Result<Self> {
-        let mut file = open_file(path, name)?;
+    /// Looks how the bytes are packed.
+    fn open(mut stored: Box<dyn ReadSeek>, name: &str) -> Result<Self> {
         let mut magic = Vec::new();
-        file.by_ref().take(2).read_to_end(&mut magic).map_err(|source| io_error(name, source))?;
-        let gzip = magic == [0x1f, 0x8b];
-        let file = Cursor::new(magic).chain(file);
-        if gzip {
-            let file = BufReader::with_capacity(BUFFER, file);
-            Ok(Self::new(name, Packing::Gzip, Box::new(MultiGzDecoder::new(file))))
-        } else {
-            Ok(Self::new(name, Packing::None, Box::new(file)))
-        }
+        let read = stored.by_ref().take(MAGIC).read_to_end(&mut magic);
+        read.and_then(|_| stored.seek(SeekFrom::Start(0))).map_err(|source| io_error(name, source))?;
+        let packing = Packing::of(&magic);
+        let reader = packing.unpack(stored).map_err(|source| io_error(name, source))?;
+        Ok(Self::new(name, packing, reader))
     }
 
     pub(crate) fn new(name: &str, packing: Packing, reader: Box<dyn Read + Send>) -> Self {
@@ -72,8 +78,8 @@ impl Input {
         &self.name
     }
 
-    pub(crate) fn is_gzip(&self) -> bool {
-        self.packing == Packing::Gzip
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
     }
 
     /// The next bytes, up to `len`, without reading them.
@@ -112,34 +118,21 @@ impl Input {
     }
 
     fn fault(&self, error: io::Error) -> Error {
+        use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
         let (file, reason) = (self.name.clone(), error.to_string());
-        let damaged =
-            matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other);
-        match self.packing {
-            Packing::Gzip if error.kind() == io::ErrorKind::UnexpectedEof => Error::GzipTruncated { file },
-            Packing::Gzip if damaged => Error::GzipCorrupt { file, reason },
-            Packing::Zip => Error::Archive { file, reason },
+        match (self.packing.name(), self.packing.exceeded(&error)) {
+            (Some(packing), Some(limit)) => Error::PackedTooLarge { file, packing, limit },
+            (Some(packing), _) if error.kind() == UnexpectedEof => Error::PackedTruncated { file, packing },
+            (Some(packing), _) if matches!(error.kind(), InvalidData | InvalidInput | Other) => {
+                Error::PackedCorrupt { file, packing, reason }
+            }
+            (None, _) if self.packing == Packing::Zip => Error::Archive { file, reason },
             _ => Error::Io { file, source: error },
         }
     }
 }
 
-/// Opens a regular file: a directory has no rows, and a pipe cannot be read twice.
-pub(crate) fn open_file(path: &str, name: &str) -> Result<File> {
-    if path == "-" {
-        return Err(Error::NotAFile { file: "standard input".to_owned() });
-    }
-    let metadata = std::fs::metadata(path).map_err(|source| io_error(name, source))?;
-    if metadata.is_dir() {
-        return Err(Error::Directory { file: name.to_owned() });
-    }
-    if !metadata.is_file() {
-        return Err(Error::NotAFile { file: name.to_owned() });
-    }
-    File::open(path).map_err(|source| io_error(name, source))
-}
-
-fn io_error(name: &str, source: io::Error) -> Error {
+pub(crate) fn io_error(name: &str, source: io::Error) -> Error {
     let file = name.to_owned();
     match source.kind() {
         io::ErrorKind::NotFound => Error::NotFound { file },

@@ -1,4 +1,4 @@
-//! The rows of one file joined with the targets of another.
+//! The rows of some files joined with the targets of others.
 
 use std::collections::VecDeque;
 
@@ -6,27 +6,34 @@ use mercer::dataset::{Block, BlockReader, BlockRows, Source, SourceInfo, TargetB
 use mercer::{Dtype, Result as MercerResult};
 use ndarray::Array2;
 
-use crate::open::{Purpose, open, open_for};
-use crate::{Error, ReadOptions, Result, TargetChoice};
+use crate::open::{Purpose, open_for};
+use crate::{Error, ReadOptions, Result, TargetChoice, list_files};
 
-/// Opens a file of rows and a file of their targets, each in any format.
+/// Opens files of rows and files of their targets, each in any format; several as [`open_many`](crate::open_many) does.
 ///
-/// All columns of `path` are inputs. The targets are the one column of `labels`, the columns that
+/// All columns of `rows` are inputs. The targets are the one column of `labels`, the columns that
 /// [`TargetChoice::Columns`] names in it, the labels of a LIBSVM file, or every column of an array. `options.header`
-/// speaks of `path`; whether a label file has a header is detected.
+/// speaks of `rows`; whether a label file has a header is detected.
 ///
 /// # Errors
-/// As [`open`]; and when the files declare different numbers of rows. Files that declare none are compared at the end
-/// of a reading.
-pub fn open_with_labels(path: &str, labels: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
+/// As [`open_many`](crate::open_many); and when rows and labels declare different numbers of rows. Files that declare none
+/// are compared at the end of a reading.
+pub fn open_with_labels(
+    rows: &[impl AsRef<str>],
+    labels: &[impl AsRef<str>],
+    options: &ReadOptions,
+) -> Result<Box<dyn Source>> {
+    let (rows, labels) = (list_files(rows)?, list_files(labels)?);
+    list_files(&[rows.as_slice(), labels.as_slice()].concat())?;
     let target = match &options.target {
         TargetChoice::Columns(columns) => TargetChoice::Columns(columns.clone()),
         _ => TargetChoice::Auto,
     };
-    let block_rows = options.block_rows;
-    let label_options = ReadOptions { dtype: Some(Dtype::Float64), block_rows, target, ..ReadOptions::default() };
-    let labels = open_for(Purpose::Labels, labels, &label_options)?;
-    let rows = open(path, &ReadOptions { target: TargetChoice::None, ..options.clone() })?;
+    let (block_rows, spool_bytes) = (options.block_rows, options.spool_bytes);
+    let label_options =
+        ReadOptions { dtype: Some(Dtype::Float64), block_rows, spool_bytes, target, ..ReadOptions::default() };
+    let labels = open_for(Purpose::Labels, &labels, &label_options)?;
+    let rows = open_for(Purpose::Rows, &rows, &ReadOptions { target: TargetChoice::None, ..options.clone() })?;
     let mut info = rows.info().clone();
     info.target_names = target_names(labels.info());
     let source = JoinedSource { info, rows, labels };

@@ -1,8 +1,10 @@
-//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped), models, predictions.
+//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or packed by gzip, xz, zstd or bzip2),
+//! models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
-//! rows in blocks. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
-//! one [`Error`] that names the file, the place in it, what was found there and what to do.
+//! rows in blocks; [`open_many`] reads several files as one, [`open_bytes`] bytes in memory, and [`open_with_labels`]
+//! joins rows with the targets of other files. Every rejection is one [`Error`] that names the file, the place in it,
+//! what was found there and what to do.
 //!
 //! ```no_run
 //! use mercer_io::{ReadOptions, open};
@@ -32,13 +34,18 @@ mod input;
 mod labels;
 mod libsvm;
 mod lines;
+mod locate;
 mod model_file;
 mod npy;
 mod npz;
 mod open;
 mod options;
 mod output;
+mod packing;
+mod parts;
+mod patterns;
 mod place;
+mod spool;
 mod value;
 mod write;
 
@@ -46,8 +53,9 @@ pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
 pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
-pub use open::open;
+pub use open::{open, open_bytes, open_many};
 pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions, TargetChoice};
 pub use output::{OutputFile, remove_unfinished, write_error};
+pub use patterns::list_files;
 pub use place::Place;
 pub use write::{BlockWriter, Schema, WRITTEN, create, csv_stream, holds_one_array};

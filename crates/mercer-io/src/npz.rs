@@ -3,40 +3,21 @@
 //! The archive's directory says where an array is; the array itself is then streamed like any other file, its
 //! checksum compared at the end.
 
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::input::{Input, Origin, Packing, open_file};
+use crate::input::{Input, Origin, Packing, ReadSeek};
+use crate::locate::Located;
 use crate::{Error, Result, npy};
-
-/// An archive that can be read from any position.
-#[derive(Clone, Debug)]
-enum Archive {
-    File(String),
-    /// A gzipped archive, unpacked: zip needs its end first.
-    Memory(Arc<[u8]>),
-}
-
-trait ReadSeek: Read + Seek + Send {}
-impl<R: Read + Seek + Send> ReadSeek for R {}
-
-impl Archive {
-    fn open(&self, name: &str) -> Result<Box<dyn ReadSeek>> {
-        Ok(match self {
-            Self::File(path) => Box::new(BufReader::new(open_file(path, name)?)),
-            Self::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
-        })
-    }
-}
 
 /// Where an array lies in its archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    archive: Archive,
+    archive: Arc<Origin>,
     start: u64,
     len: u64,
     deflated: bool,
@@ -44,12 +25,17 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The whole archive.
+    pub(crate) fn archive(&self, name: &str) -> Result<Box<dyn ReadSeek>> {
+        self.archive.stored(name)
+    }
+
     pub(crate) fn open(&self, name: &str) -> Result<Input> {
-        let mut archive = self.archive.open(name)?;
+        let mut archive = self.archive(name)?;
         archive.seek(SeekFrom::Start(self.start)).map_err(|source| Error::Io { file: name.to_owned(), source })?;
-        let packed = archive.take(self.len);
+        let packed = BufReader::new(archive.take(self.len));
         let unpacked: Box<dyn Read + Send> =
-            if self.deflated { Box::new(DeflateDecoder::new(BufReader::new(packed))) } else { Box::new(packed) };
+            if self.deflated { Box::new(DeflateDecoder::new(packed)) } else { Box::new(packed) };
         let checked = Checked { reader: unpacked, crc: Crc::new(), expected: self.checksum };
         Ok(Input::new(name, Packing::Zip, Box::new(checked)))
     }
@@ -73,17 +59,14 @@ impl Read for Checked {
     }
 }
 
-/// The array called `wanted`; without a name, the only one, or the only one of two dimensions or more.
-pub(crate) fn find(path: &str, file: &str, wanted: Option<&str>, gzip: bool) -> Result<(String, Entry)> {
-    let archive = if gzip {
-        let bytes = Origin::File(file.to_owned()).open(path)?.take(usize::MAX)?;
-        Archive::Memory(bytes.into())
-    } else {
-        Archive::File(file.to_owned())
-    };
-    let mut arrays = list(path, &archive)?;
+/// The array that is asked for; without a name, the only one, or the only one of two dimensions or more. A packed archive
+/// is unpacked into a temporary file of at most `spool_bytes`.
+pub(crate) fn find(located: &Located, spool_bytes: u64) -> Result<(String, Entry)> {
+    let (file, wanted) = (located.file.clone(), located.array.as_deref());
+    // Zip needs its end first.
+    let archive = Arc::new(located.unpacked(spool_bytes)?);
+    let mut arrays = list(&located.name, &archive)?;
     let names: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
-    let file = file.to_owned();
     let chosen = match wanted {
         Some(wanted) => names.iter().position(|name| name == wanted.trim_end_matches(".npy")),
         None => only_matrix(&arrays),
@@ -106,9 +89,9 @@ fn only_matrix(arrays: &[(String, Entry)]) -> Option<usize> {
 }
 
 /// The arrays in the order of the archive.
-fn list(name: &str, archive: &Archive) -> Result<Vec<(String, Entry)>> {
+fn list(name: &str, archive: &Arc<Origin>) -> Result<Vec<(String, Entry)>> {
     let fault = |reason: String| Error::Archive { file: name.to_owned(), reason };
-    let mut zip = ZipArchive::new(archive.open(name)?).map_err(|error| fault(error.to_string()))?;
+    let mut zip = ZipArchive::new(BufReader::new(archive.stored(name)?)).map_err(|error| fault(error.to_string()))?;
     let mut arrays = Vec::new();
     for at in 0..zip.len() {
         let entry = zip.by_index_raw(at).map_err(|error| fault(error.to_string()))?;
@@ -124,7 +107,7 @@ fn list(name: &str, archive: &Archive) -> Result<Vec<(String, Entry)>> {
         }
         let start = entry.data_start().ok_or_else(|| fault(format!("{entry_name} has no data")))?;
         let (len, checksum) = (entry.compressed_size(), entry.crc32());
-        arrays.push((array.to_owned(), Entry { archive: archive.clone(), start, len, deflated, checksum }));
+        arrays.push((array.to_owned(), Entry { archive: Arc::clone(archive), start, len, deflated, checksum }));
     }
     Ok(arrays)
 }

@@ -1,15 +1,17 @@
 //! Opening a file of any format.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use mercer::dataset::Source;
 
 use crate::array::{ArrayHeader, ArraySource};
 use crate::csv::CsvSource;
 use crate::detect::{HEAD, detect};
-use crate::input::Origin;
+use crate::input::{Origin, Packing};
 use crate::libsvm::LibsvmSource;
-use crate::{Error, Format, ReadOptions, Result, TargetChoice, idx, npy, npz};
+use crate::locate::Located;
+use crate::parts::open_parts;
+use crate::{Error, Format, ReadOptions, Result, TargetChoice, idx, list_files, npy, npz};
 
 /// What the columns of a file are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,36 +22,68 @@ pub(crate) enum Purpose {
     Labels,
 }
 
-/// Opens a file of rows: `path`, or `archive.npz::name` for an array in an archive.
+/// Opens a file of rows: `path`, `-` for standard input, or `archive.npz::name` for an array in an archive; or several
+/// files by a pattern such as `part-*.csv`, as [`open_many`] does.
+///
+/// Standard input, pipes and devices are first read to their end into a temporary file of at most
+/// [`ReadOptions::spool_bytes`], since rows are read more than once.
 ///
 /// # Errors
-/// When there is no such file, its format is unknown, or its beginning is malformed or does not fit the options.
+/// When there is no such file, its format is unknown, or its beginning is malformed or does not fit the options; when
+/// standard input is opened a second time.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
-    open_for(Purpose::Rows, path, options)
+    open_many(&[path], options)
 }
 
-pub(crate) fn open_for(purpose: Purpose, path: &str, options: &ReadOptions) -> Result<Box<dyn Source>> {
-    let (file, array) = split_array_name(path);
-    let origin = Origin::File(file.to_owned());
-    let mut input = origin.open(path)?;
-    let gzip = input.is_gzip();
+/// Opens files of the same columns, which are read one after the other as one. Each of `paths` is what [`open`] takes;
+/// [`list_files`] tells the files and their order.
+///
+/// The first file decides what the columns are. Columns with names may be in another order in the others; formats and
+/// packings may differ where the layout is the same; LIBSVM rows may be wider.
+///
+/// # Errors
+/// As [`open`] for each file; when a pattern matches nothing; when a file has other columns than the first.
+pub fn open_many(paths: &[impl AsRef<str>], options: &ReadOptions) -> Result<Box<dyn Source>> {
+    open_for(Purpose::Rows, &list_files(paths)?, options)
+}
+
+/// Opens rows that are in memory, as [`open`] opens those of a file of this content. `name` is for messages; `::array`
+/// at its end chooses an array of an archive, and its extension counts where that of a file would.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_bytes(name: &str, bytes: impl Into<Arc<[u8]>>, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    open_located(Purpose::Rows, &Located::memory(name, bytes.into()), options)
+}
+
+/// Opens files that were listed.
+pub(crate) fn open_for(purpose: Purpose, files: &[String], options: &ReadOptions) -> Result<Box<dyn Source>> {
+    let locate = |file: &String| Located::path(file, options.spool_bytes);
+    open_parts(purpose, &files.iter().map(locate).collect::<Result<Vec<_>>>()?, options)
+}
+
+pub(crate) fn open_located(purpose: Purpose, located: &Located, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    let Located { name, file, array, .. } = located;
+    let origin = located.origin.clone();
+    let mut input = origin.open(name)?;
+    let packing = input.packing();
     let found = detect(file, input.peek(HEAD)?);
     let format = options.format.map_or(found, Ok)?;
     if let (Some(array), false) = (array, format == Format::Npz) {
-        let array = array.to_owned();
-        return Err(Error::NoNamedArrays { file: file.to_owned(), format: format.name().to_owned(), array });
+        let (file, array) = (file.clone(), array.clone());
+        return Err(Error::NoNamedArrays { file, format: format.name().to_owned(), array });
     }
-    let name = format_name(format, gzip);
+    let shown = format_name(format, packing);
     match format {
-        Format::Libsvm => Ok(Box::new(LibsvmSource::open(path, name, origin, options)?)),
-        Format::Csv => Ok(Box::new(CsvSource::open(path, name, origin, options, purpose)?)),
-        Format::Npy => open_array(path, name, origin, npy::read_header(&mut input)?, options),
-        Format::Idx => open_array(path, name, origin, idx::read_header(&mut input)?, options),
+        Format::Libsvm => Ok(Box::new(LibsvmSource::open(name, shown, origin, options)?)),
+        Format::Csv => Ok(Box::new(CsvSource::open(name, shown, origin, options, purpose)?)),
+        Format::Npy => open_array(name, shown, origin, npy::read_header(&mut input)?, options),
+        Format::Idx => open_array(name, shown, origin, idx::read_header(&mut input)?, options),
         Format::Npz => {
-            let (array, entry) = npz::find(path, file, array, gzip)?;
+            let (array, entry) = npz::find(located, options.spool_bytes)?;
             let origin = Origin::Entry(entry);
-            let header = npy::read_header(&mut origin.open(path)?)?;
-            open_array(path, format!("{name} array {array}"), origin, header, options)
+            let header = npy::read_header(&mut origin.open(name)?)?;
+            open_array(name, format!("{shown} array {array}"), origin, header, options)
         }
     }
 }
@@ -67,14 +101,6 @@ fn open_array(
     Ok(Box::new(ArraySource::new(path, format, origin, header, options)))
 }
 
-/// The file and the array of `archive.npz::name`; a file whose own name has `::` stays whole.
-fn split_array_name(path: &str) -> (&str, Option<&str>) {
-    match path.rsplit_once("::") {
-        Some((file, array)) if !Path::new(path).exists() => (file, Some(array)),
-        _ => (path, None),
-    }
-}
-
-fn format_name(format: Format, gzip: bool) -> String {
-    format!("{}{}", format.name(), if gzip { ", gzip" } else { "" })
+fn format_name(format: Format, packing: Packing) -> String {
+    packing.name().map_or_else(|| format.name().to_owned(), |packing| format!("{}, {packing}", format.name()))
 }

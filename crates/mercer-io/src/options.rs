@@ -19,6 +19,7 @@ use mercer::Dtype;
 /// | `categorical` | none | which of them hold words: levels of a category |
 /// | `keep_missing` | no | whether a missing value is NaN; else it is an error |
 /// | `format` | detect | the format, where the content would tell another |
+/// | `spool_bytes` | 16 GiB | the most of a pipe, or of a packed NPZ archive, that is kept in a temporary file |
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
     /// Type of the values of dense floats and sparse rows; none: as stored.
@@ -41,6 +42,8 @@ pub struct ReadOptions {
     pub keep_missing: bool,
     /// The format of the file.
     pub format: Option<Format>,
+    /// The most bytes that are kept in a temporary file, of what can be read but once.
+    pub spool_bytes: u64,
 }
 
 impl Default for ReadOptions {
@@ -56,6 +59,7 @@ impl Default for ReadOptions {
             categorical: CategoricalChoice::None,
             keep_missing: false,
             format: None,
+            spool_bytes: 16 << 30,
         }
     }
 }

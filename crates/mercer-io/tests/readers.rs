@@ -3,13 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use flate2::{Compression, write::GzEncoder};
 use mercer::Dtype;
 use mercer::dataset::{BlockRows, Layout, Source, TargetBlock};
-use mercer_io::{ColumnRef, Format, InputChoice, ReadOptions, TargetChoice, open, open_with_labels};
+use mercer_io::{ColumnRef, Format, InputChoice, ReadOptions, TargetChoice, open, open_bytes, open_with_labels};
 use ndarray::{Array2, concatenate};
 use tempfile::TempDir;
 
@@ -74,6 +72,10 @@ fn read(path: &str, options: &ReadOptions) -> mercer::Result<Table> {
     collect(&*source, options.block_rows)
 }
 
+fn read_bytes(bytes: &[u8]) -> mercer::Result<Table> {
+    collect(&*open_bytes("memory", bytes, &options(3))?, 3)
+}
+
 // The tables of make.py.
 
 fn reals() -> Array2<f64> {
@@ -108,21 +110,31 @@ fn words() -> Vec<String> {
 fn tables() -> Vec<(&'static str, Array2<f64>, Vec<String>)> {
     let mut tables = vec![
         ("rows.libsvm", sparse(), bracketed(&labels())),
-        ("rows.libsvm.gz", sparse(), bracketed(&labels())),
         ("qid.libsvm", sparse(), bracketed(&labels())),
         ("rows.csv", reals(), labels()),
-        ("rows.csv.gz", reals(), labels()),
         ("rows.tsv", reals(), labels()),
         ("words.csv", reals(), words()),
         ("bool.npy", wholes().mapv(|x| x % 2.0), vec![]),
     ];
-    let arrays = ["rows_v1.npy", "rows_v1.npy.gz", "rows_v2.npy", "rows_v3.npy", "fortran.npy", "rows_little_f2.npy"];
-    let more = ["rows_little_f4.npy", "rows_big_f4.npy", "rows_big_f8.npy", "rows_f32.idx", "rows_f64.idx"];
-    let zipped = ["stored.npz", "stored.npz.gz", "stored.npz::X", "stored.npz.gz::X", "several.npz::X_train"];
-    tables.extend(arrays.into_iter().chain(more).chain(zipped).map(|name| (name, reals(), vec![])));
+    let packings = ["gz", "xz", "zst", "bz2"];
+    let packed = |name: &str| packings.map(|extension| &*format!("{name}.{extension}").leak());
+    tables.extend(packed("rows.libsvm").map(|name| (name, sparse(), bracketed(&labels()))));
+    tables
+        .extend([packed("rows.csv"), packed("single.csv")].concat().into_iter().map(|name| (name, reals(), labels())));
+    let arrays = ["rows_v1.npy", "rows_v2.npy", "rows_v3.npy", "fortran.npy", "rows_little_f2.npy"];
+    let arrays = arrays.into_iter().chain(packed("rows_v1.npy")).chain(packed("stored.npz"));
+    let more = ["rows_little_f4.npy", "rows_big_f2.npy", "rows_big_f4.npy", "rows_big_f8.npy", "fortran_big_f2.npy"];
+    let more = more.into_iter().chain(["rows_f32.idx", "rows_f64.idx"]);
+    let zipped = ["stored.npz", "stored.npz::X", "stored.npz.gz::X", "stored.npz.xz::X", "several.npz::X_train"];
+    tables.extend(arrays.chain(more).chain(zipped).map(|name| (name, reals(), vec![])));
     let kinds = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"];
-    let names = kinds.map(|kind| &*format!("whole_{kind}.npy").leak());
-    let names = names.into_iter().chain(["whole.idx", "whole.idx.gz", "whole_i16.idx"]);
+    let orders = ["little", "big"].map(|order| kinds.map(|kind| &*format!("whole_{order}_{kind}.npy").leak()));
+    let names = orders
+        .concat()
+        .into_iter()
+        .chain(["whole_fortran_big_i8.npy"])
+        .chain(["whole.idx", "whole_i16.idx"])
+        .chain(packed("whole.idx"));
     tables.extend(names.map(|name| (name, wholes(), vec![])));
     let names = ["images.npy", "images_fortran.npy", "images.idx"];
     tables.extend(names.map(|name| (name, images(), vec![])));
@@ -146,16 +158,18 @@ fn every_format_holds_what_was_written_at_every_block_size() {
 }
 
 #[test]
-fn gzip_of_any_format_reads_the_same() {
+fn bytes_in_memory_read_as_their_file() {
     let folder = TempDir::new().unwrap();
-    for (name, rows, targets) in tables().into_iter().filter(|(name, ..)| !name.contains("::")) {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(&fs::read(fixture(name)).unwrap()).unwrap();
-        let bytes = encoder.finish().unwrap();
-        if !name.ends_with(".gz") {
-            let path = write(&folder, "packed", &bytes);
-            assert_eq!(read(&path, &options(3)).unwrap(), Table { rows, targets }, "{name}");
-        }
+    for (name, rows, targets) in tables() {
+        let (file, array) = name.split_once("::").map_or((name, ""), |(file, _)| (file, &name[file.len()..]));
+        let bytes = fs::read(fixture(file)).unwrap();
+        let source = open_bytes(&format!("memory{array}"), bytes.clone(), &options(3)).unwrap();
+        assert_eq!(collect(&*source, 3).unwrap(), Table { rows, targets }, "{name}");
+        assert_eq!(source.info().format, open(&fixture(name), &options(3)).unwrap().info().format);
+        let path = write(&folder, "cut", &bytes[..bytes.len() / 3]);
+        let cut = open_bytes(&path, &bytes[..bytes.len() / 3], &options(3)).map_err(mercer::Error::from);
+        let message = |result: mercer::Result<Table>| result.map_err(|error| error.to_string());
+        assert_eq!(message(cut.and_then(|cut| collect(&*cut, 3))), message(read(&path, &options(3))), "{name}");
     }
 }
 
@@ -171,6 +185,8 @@ fn sources_say_what_they_are() {
     assert_eq!(info("words.csv").input_names, ["a;b", "c", "d", "e \"e\""]);
     let libsvm = info("rows.libsvm.gz");
     assert_eq!((libsvm.format.as_str(), libsvm.layout, libsvm.n_inputs), ("LIBSVM, gzip", Layout::Sparse, None));
+    let formats = ["rows.csv.xz", "rows.libsvm.zst", "rows_v1.npy.bz2", "stored.npz.zst"].map(|name| info(name).format);
+    assert_eq!(formats, ["CSV, xz", "LIBSVM, zstd", "NPY, bzip2", "NPZ, zstd array X"]);
     let npz = info("several.npz::X_train");
     assert_eq!((npz.format.as_str(), npz.n_rows, npz.n_inputs), ("NPZ array X_train", Some(7), Some(4)));
     let idx = info("images.idx");
@@ -181,7 +197,7 @@ fn sources_say_what_they_are() {
 fn labels_join_from_any_format() {
     let join = |rows: &str, labels: &str| {
         let mut tables = [1, 2, 3, 4096].map(|block_rows| {
-            let source = open_with_labels(&fixture(rows), &fixture(labels), &options(block_rows)).unwrap();
+            let source = open_with_labels(&[fixture(rows)], &[fixture(labels)], &options(block_rows)).unwrap();
             collect(&*source, block_rows).unwrap()
         });
         assert!(tables.windows(2).all(|two| two[0] == two[1]));
@@ -221,7 +237,7 @@ fn a_label_that_recurs_is_no_header() {
     let folder = TempDir::new().unwrap();
     let rows = write(&folder, "x.csv", b"1\n2\n3\n4\n");
     let names = |labels: &[u8]| {
-        let source = open_with_labels(&rows, &write(&folder, "y.csv", labels), &options(9)).unwrap();
+        let source = open_with_labels(&[&rows], &[write(&folder, "y.csv", labels)], &options(9)).unwrap();
         let mut reader = source.read().unwrap();
         while reader.next_block().unwrap().is_some() {}
         source.info().target_names.clone()
@@ -255,6 +271,37 @@ fn libsvm_without_targets_skips_labels_of_any_kind() {
     assert_eq!(table, Table { rows: ndarray::array![[1.0, 0.0, 0.0], [0.0, 5.0, 0.0]], targets: vec![] });
 }
 
+/// Byte order mark, ends of line, blanks and blank lines, as other systems and editors leave them.
+#[test]
+fn text_reads_the_same_however_it_is_ended() {
+    let cases = [("a,b,y\n1,-2.5,x\n3,4,z\n", "csv"), ("1,-2.5,7\n3,4,8\n", "csv"), ("1 1:1 3:-2.5\n-1 2:4\n", "svm")];
+    for (text, kind) in cases {
+        let table = |text: String| collect(&*open_bytes(kind, text.into_bytes(), &options(2)).unwrap(), 2).unwrap();
+        let expected = table(text.to_owned());
+        assert_eq!(expected.rows.nrows(), 2);
+        for end in ["\n", "\r\n", " \n", "\t \r\n"].into_iter().filter(|end| kind == "svm" || !end.contains('\t')) {
+            let ended = text.replace('\n', end);
+            for (start, rest) in [("", ""), ("\u{feff}", ""), ("", end), ("\u{feff}", "\n\r\n  \n\n")] {
+                assert_eq!(
+                    table(format!("{start}{ended}{rest}")),
+                    expected,
+                    "{text:?} with {start:?}, {end:?}, {rest:?}"
+                );
+            }
+            assert_eq!(table(ended.trim_end().to_owned()), expected, "{text:?} without its last end of line");
+        }
+    }
+    let none = ReadOptions { target: TargetChoice::None, ..options(2) };
+    for column in ["1\n2", "1\r\n2\r\n", "\u{feff}1\n2\n\n\n", "1\n2 \r\n\r\n  \r\n"] {
+        let source = open_bytes("column", column.as_bytes(), &none).unwrap();
+        assert_eq!(collect(&*source, 2).unwrap().rows, ndarray::array![[1.0], [2.0]], "{column:?}");
+    }
+    assert_eq!(
+        collect(&*open_bytes("a", &b" 1 , 2 ,x\n3, 4 , y \n"[..], &options(2)).unwrap(), 2).unwrap(),
+        Table { rows: ndarray::array![[1.0, 2.0], [3.0, 4.0]], targets: vec!["x".to_owned(), "y".to_owned()] }
+    );
+}
+
 #[test]
 fn stored_zeros_stay() {
     let folder = TempDir::new().unwrap();
@@ -265,13 +312,12 @@ fn stored_zeros_stay() {
 
 #[test]
 fn fixtures_cut_anywhere_never_panic() {
-    let folder = TempDir::new().unwrap();
     let files = fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());
-    for path in files.filter(|path| path.extension().is_some_and(|extension| extension != "py")) {
+    let is_cut = |path: &PathBuf| !path.ends_with("make.py") && !path.to_str().unwrap().contains("bomb");
+    for path in files.filter(is_cut) {
         let bytes = fs::read(&path).unwrap();
         for len in 0..bytes.len() {
-            let cut = write(&folder, "cut", &bytes[..len]);
-            let result = read(&cut, &options(3));
+            let result = read_bytes(&bytes[..len]);
             let binary = !path.to_str().unwrap().contains(".csv") && !path.to_str().unwrap().contains(".libsvm");
             let text = matches!(path.extension().unwrap().to_str().unwrap(), "tsv" | "txt");
             assert!(!binary || text || result.is_err(), "{} cut to {len} bytes", path.display());
@@ -281,15 +327,13 @@ fn fixtures_cut_anywhere_never_panic() {
 
 #[test]
 fn fixtures_with_a_byte_changed_never_panic() {
-    let folder = TempDir::new().unwrap();
-    for name in ["rows_v1.npy", "several.npz", "whole.idx", "rows.libsvm.gz", "rows.csv", "words.csv"] {
+    for name in ["rows_v1.npy", "several.npz", "whole.idx", "rows.csv", "words.csv"] {
         let bytes = fs::read(fixture(name)).unwrap();
         for at in 0..bytes.len().min(600) {
             for flip in [1, 0x80, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] ^= flip;
-                let path = write(&folder, "changed", &changed);
-                let _ = read(&path, &options(3));
+                let _ = read_bytes(&changed);
             }
         }
     }
@@ -416,23 +460,16 @@ fn file_rejections() {
     let fail = |path: &str| read(path, &ReadOptions::default()).unwrap_err().to_string();
     check(&fail(folder.path().join("none.csv").to_str().unwrap()), "none.csv", &["no such file", "check the path"]);
     check(&fail(folder.path().to_str().unwrap()), "", &["is a directory", "path of a file"]);
+    if cfg!(unix) {
+        let little = ReadOptions { spool_bytes: 1 << 20, ..ReadOptions::default() };
+        let error = read("/dev/zero", &little).unwrap_err().to_string();
+        check(&error, "/dev/zero has more than 1048576 bytes", &["temporary file", "save it to a file"]);
+    }
     refuse("a.bin", b"\x7fELF\x02\x01\0\0", &["\\x7fELF", "binary data", "expected LIBSVM, CSV, NPY"]);
     for (format, name) in [(Format::Npy, "NPY"), (Format::Idx, "IDX")] {
         let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
         refuse_with("a.csv", b"1,2,3\n", &options, &[&format!("no {name} file"), "\"1,2,", "leave the format out"]);
     }
-    let packed = fs::read(fixture("rows.csv.gz")).unwrap();
-    refuse("a.gz", &packed[..packed.len() - 5], &["gzip data ends early", "copy or download it again"]);
-    let mut corrupt = packed.clone();
-    corrupt[20] ^= 0xff;
-    refuse("a.gz", &corrupt, &["gzip data is corrupt", "again"]);
-    let mut checksum = packed;
-    let at = checksum.len() - 8;
-    checksum[at] ^= 0xff;
-    refuse("a.gz", &checksum, &["gzip data is corrupt"]);
-    let mut empty = GzEncoder::new(Vec::new(), Compression::fast());
-    empty.write_all(b"").unwrap();
-    refuse("a.gz", &empty.finish().unwrap(), &["is empty"]);
 }
 
 #[test]
@@ -442,7 +479,7 @@ fn labels_that_do_not_fit_are_refused() {
     let nine = write(&folder, "nine.txt", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     for block_rows in [1, 3, 4096] {
         let join = |rows: &str, labels: &str| {
-            let source = open_with_labels(&fixture(rows), labels, &options(block_rows));
+            let source = open_with_labels(&[fixture(rows)], &[labels], &options(block_rows));
             source
                 .map_err(mercer::Error::from)
                 .and_then(|source| collect(&*source, block_rows))
@@ -453,8 +490,8 @@ fn labels_that_do_not_fit_are_refused() {
         check(&join("rows.libsvm", &nine), "rows.libsvm has 7 rows but", &["nine.txt has 9 labels"]);
         check(&join("rows.csv", &six), "rows.csv has 7 rows but", &["six.txt has 6 labels"]);
     }
-    let declared = open_with_labels(&fixture("several.npz::X_test"), &fixture("labels.npy"), &options(9));
+    let declared = open_with_labels(&[fixture("several.npz::X_test")], &[fixture("labels.npy")], &options(9));
     check(&declared.err().unwrap().to_string(), "X_test has 2 rows but", &["labels.npy has 7 labels"]);
-    let wide = open_with_labels(&fixture("rows_v1.npy"), &fixture("rows.csv"), &options(9));
+    let wide = open_with_labels(&[fixture("rows_v1.npy")], &[fixture("rows.csv")], &options(9));
     check(&wide.err().unwrap().to_string(), "rows.csv", &["5 columns", "choose the target column"]);
 }

@@ -1,0 +1,116 @@
+//! How the bytes of a file are packed: told by the first of them, unpacked as they are read.
+//!
+//! Members that follow one another (`cat a.gz b.gz`) read as one. What a decoder may keep in memory is bounded, whatever
+//! the file declares: [`XZ_MEMORY`] for xz, a window of 2^[`ZSTD_WINDOW_LOG`] bytes for zstd, some megabytes for the others.
+
+use std::io::{self, BufReader, Read};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+const BUFFER: usize = 1 << 18;
+/// `xz -9` needs 65 MiB.
+const XZ_MEMORY: u32 = 256 << 20;
+/// `zstd --ultra -22` needs 27, and so does `--long`.
+const ZSTD_WINDOW_LOG: u32 = 27;
+/// Bytes that tell the packing.
+pub(crate) const MAGIC: u64 = 10;
+
+/// How the bytes are packed, which decides what a failure means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Xz,
+    Zstd,
+    Bzip2,
+    /// An array in an archive.
+    Zip,
+}
+
+impl Packing {
+    /// The packing of bytes that begin like this.
+    pub(crate) fn of(magic: &[u8]) -> Self {
+        match magic {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            // A frame, or one that decoders skip.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', block @ ..] if is_bzip2_block(block) => Self::Bzip2,
+            _ => Self::None,
+        }
+    }
+
+    /// The name in messages; none where nothing needs to be said.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Gzip => Some("gzip"),
+            Self::Xz => Some("xz"),
+            Self::Zstd => Some("zstd"),
+            Self::Bzip2 => Some("bzip2"),
+            Self::None | Self::Zip => None,
+        }
+    }
+
+    /// The bytes unpacked.
+    pub(crate) fn unpack(self, packed: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+        if self == Self::None {
+            return Ok(Box::new(packed));
+        }
+        let packed = BufReader::with_capacity(BUFFER, packed);
+        Ok(match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(packed)),
+            Self::Xz => Box::new(XzReader::new_mem_limit(packed, true, XZ_MEMORY / 1024)),
+            Self::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(packed)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                Box::new(decoder)
+            }
+            Self::Bzip2 => Box::new(MultiBzDecoder::new(packed)),
+            Self::None | Self::Zip => Box::new(packed),
+        })
+    }
+
+    /// The limit, in MiB, that `error` says the decoder would need more than.
+    pub(crate) fn exceeded(self, error: &io::Error) -> Option<u32> {
+        match self {
+            Self::Xz if error.kind() == io::ErrorKind::OutOfMemory => Some(XZ_MEMORY >> 20),
+            Self::Zstd if error.to_string().contains("too much memory") => Some((1 << ZSTD_WINDOW_LOG) >> 20),
+            _ => None,
+        }
+    }
+}
+
+/// The beginning of a first block, or of an end without blocks.
+fn is_bzip2_block(start: &[u8]) -> bool {
+    const BLOCK: &[u8] = b"1AY&SY";
+    const END: &[u8] = b"\x17\x72\x45\x38\x50\x90";
+    BLOCK.starts_with(&start[..start.len().min(6)]) || END.starts_with(&start[..start.len().min(6)])
+}
+
+/// The path of a packed file without the extension that tells so.
+pub(crate) fn without_extension(path: &str) -> &str {
+    let extensions = [".gz", ".xz", ".zst", ".bz2"];
+    extensions.iter().find_map(|extension| path.strip_suffix(extension)).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_begins_like_a_packing_stays_text() {
+        for text in ["BZh9,2,3\n", "BZh0\n", "P*M", "(1,2)\n", ""] {
+            assert_eq!(Packing::of(text.as_bytes()), Packing::None, "{text}");
+        }
+        assert_eq!(Packing::of(b"BZh91AY&SY"), Packing::Bzip2);
+        assert_eq!(Packing::of(b"BZh1\x17\x72"), Packing::Bzip2);
+    }
+
+    #[test]
+    fn extensions_of_packings_are_left_out() {
+        let names = ["a.svm", "a.svm.gz", "a.svm.xz", "a.svm.zst", "a.svm.bz2"];
+        assert_eq!(names.map(without_extension), ["a.svm"; 5]);
+    }
+}
