@@ -72,7 +72,7 @@ impl Overlap for Harmonic {
 /// the panel, which is stored row by row. Cost: a few operations for each stored value and column.
 ///
 /// # Panics
-/// When the shapes do not fit or the panel is not contiguous along rows, or `out`: a fault of the calling code.
+/// When the shapes do not fit or the panel or `out` is not contiguous: a fault of the calling code.
 pub fn overlaps_into<O: Overlap>(
     isa: InstructionSet,
     inputs: &[usize],
@@ -82,6 +82,7 @@ pub fn overlaps_into<O: Overlap>(
 ) {
     assert_eq!(inputs.len(), values.len(), "one input for each value");
     assert_eq!(panel.ncols(), out.len(), "one sum for each column of the panel");
+    let panel = panel.to_slice().expect("overlaps need a contiguous panel");
     let out = out.as_slice_mut().expect("overlaps need contiguous sums");
     isa.run(Overlaps::<O> { inputs, values, panel, out, overlap: PhantomData });
 }
@@ -89,7 +90,7 @@ pub fn overlaps_into<O: Overlap>(
 struct Overlaps<'a, O> {
     inputs: &'a [usize],
     values: &'a [f64],
-    panel: ArrayView2<'a, f64>,
+    panel: &'a [f64],
     out: &'a mut [f64],
     overlap: PhantomData<O>,
 }
@@ -120,12 +121,11 @@ impl<O: Overlap> Op for Overlaps<'_, O> {
 impl<O: Overlap> Overlaps<'_, O> {
     #[inline(always)]
     fn chunk<const W: usize>(&mut self, column: usize) {
-        let mut sums = [0.0; W];
+        let (mut sums, width) = ([0.0; W], self.out.len());
         for (&input, &value) in self.inputs.iter().zip(self.values) {
             let left = O::left(value);
-            let row = self.panel.row(input);
-            let row = row.to_slice().expect("overlaps need a row-major panel");
-            let row: &[f64; W] = row[column..column + W].try_into().expect("W columns");
+            let first = input * width + column;
+            let row: &[f64; W] = self.panel[first..first + W].try_into().expect("W columns");
             for (sum, &y) in sums.iter_mut().zip(row) {
                 *sum = O::add(*sum, left, y);
             }

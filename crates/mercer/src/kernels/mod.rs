@@ -70,7 +70,7 @@ mod tests;
 
 use mercer_simd::Scalar;
 use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2, Axis, Zip, s};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use centring::{GramCentring, GramSums, centre_in_place};
 pub use distances::squared_distances_into;
@@ -91,6 +91,7 @@ use readings::Reading;
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Kernel {
     /// ⟨x,y⟩
+    #[serde(deserialize_with = "no_parameters")]
     Linear,
     /// (γ⟨x,y⟩ + c)^degree; homogeneous for c = 0.
     Polynomial {
@@ -132,6 +133,7 @@ pub enum Kernel {
         length_scale: f64,
     },
     /// Σ 2xᵢyᵢ/(xᵢ+yᵢ), for values of at least 0: histograms, counts, shares.
+    #[serde(deserialize_with = "no_parameters")]
     AdditiveChi2,
     /// exp(−γ Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ)), for values of at least 0.
     ExponentialChi2 {
@@ -144,6 +146,7 @@ pub enum Kernel {
         degree: u32,
     },
     /// ⟨x,y⟩/(‖x‖² + ‖y‖² − ⟨x,y⟩): of sets, given as rows of 0 and 1, the size of what they share over that of both.
+    #[serde(deserialize_with = "no_parameters")]
     Tanimoto,
 }
 
@@ -258,6 +261,14 @@ impl Kernel {
             Self::Tanimoto => Box::new(Tanimoto),
         })
     }
+}
+
+/// A kernel that has no parameters is given none: serde would take any and forget them.
+fn no_parameters<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoParameters {}
+    NoParameters::deserialize(deserializer).map(drop)
 }
 
 /// Reads every pair of rows, block by block, and writes what `compute` makes of one row of x and many of y.

@@ -25,9 +25,9 @@ use super::products::{Panel, block_len, check_widths};
 use crate::dataset::Rows;
 use crate::{Error, Result};
 
-/// Rows of y in a panel: 784 inputs of them are 400 KB, which stay in the second-level cache for all rows of x.
+/// Rows of y in a panel: 784 inputs of them are 400 KB, which stay in the second-level cache for a block of x.
 const PANEL_ROWS: usize = 64;
-/// Rows of x in a block.
+/// Rows of x in a block: a panel is laid out once for all of them.
 const BLOCK_ROWS: usize = 256;
 
 /// Calls `visit(rows of x, rows of y, overlaps of those)` until every pair was visited once.
@@ -40,23 +40,65 @@ pub(super) fn for_each_overlap_block<T: Scalar, O: Overlap>(
     mut visit: impl FnMut(Range<usize>, Range<usize>, ArrayViewMut2<'_, f64>),
 ) -> Result<()> {
     check_widths(x.n_inputs(), y.n_inputs())?;
-    let (mut inputs, mut values) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    while start < y.n_rows() {
-        let of_y = start..start + block_len(y, start, PANEL_ROWS);
-        let panel = Panel::new(y.slice(of_y.start, of_y.end));
-        for at in (0..x.n_rows()).step_by(BLOCK_ROWS) {
-            let of_x = at..x.n_rows().min(at + BLOCK_ROWS);
+    for at in (0..x.n_rows()).step_by(BLOCK_ROWS) {
+        let of_x = at..x.n_rows().min(at + BLOCK_ROWS);
+        let (mut entries, mut start) = (None, 0);
+        while start < y.n_rows() {
+            let of_y = start..start + block_len(y, start, PANEL_ROWS);
+            let panel = Panel::new(y.slice(of_y.start, of_y.end));
+            let entries = match &mut entries {
+                Some(entries) if panel.has_every_input() => entries,
+                entries => entries.insert(Entries::new(x.slice(of_x.start, of_x.end), &panel)),
+            };
             let mut block = Array2::zeros((of_x.len(), of_y.len()));
-            for (i, mut out) in of_x.clone().zip(block.outer_iter_mut()) {
-                panel.entries(x, i, &mut inputs, &mut values);
-                overlaps_into::<O>(InstructionSet::best(), &inputs, &values, panel.values(), out.view_mut());
+            for (i, out) in block.outer_iter_mut().enumerate() {
+                let (inputs, values) = entries.row(i);
+                overlaps_into::<O>(InstructionSet::best(), inputs, values, panel.values(), out);
             }
-            visit(of_x, of_y.clone(), block.view_mut());
+            visit(of_x.clone(), of_y.clone(), block.view_mut());
+            start = of_y.end;
         }
-        start = of_y.end;
     }
     Ok(())
+}
+
+/// The values other than 0 of a block of rows, and where a panel has their inputs; values it has no input for meet zeros.
+struct Entries {
+    ends: Vec<usize>,
+    positions: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Entries {
+    fn new<T: Scalar>(x: Rows<'_, T>, panel: &Panel) -> Self {
+        let mut entries = Self { ends: vec![0], positions: Vec::new(), values: Vec::new() };
+        for i in 0..x.n_rows() {
+            match x {
+                Rows::Dense(x) => {
+                    panel.inputs(x.ncols()).for_each(|(at, input)| entries.push(at, x[[i, input]].to_f64()));
+                }
+                Rows::Sparse(x) => {
+                    x.row(i).for_each(|(input, value)| {
+                        panel.position(input).into_iter().for_each(|at| entries.push(at, value.to_f64()));
+                    });
+                }
+            }
+            entries.ends.push(entries.values.len());
+        }
+        entries
+    }
+
+    fn push(&mut self, at: usize, value: f64) {
+        if value != 0.0 {
+            self.positions.push(at);
+            self.values.push(value);
+        }
+    }
+
+    fn row(&self, i: usize) -> (&[usize], &[f64]) {
+        let range = self.ends[i]..self.ends[i + 1];
+        (&self.positions[range.clone()], &self.values[range])
+    }
 }
 
 /// The same with the distances: `sums_x`[i] + `sums_y`[j] − 2·overlap, or Σ `difference` where that cancels.

@@ -95,7 +95,7 @@ impl Panel {
     }
 
     /// Where the panel has an input of the rows.
-    fn position(&self, column: usize) -> Option<usize> {
+    pub(super) fn position(&self, column: usize) -> Option<usize> {
         match &self.columns {
             None => Some(column),
             Some(columns) => columns.binary_search(&column).ok(),
@@ -107,35 +107,15 @@ impl Panel {
         self.values.view()
     }
 
-    /// The values of row `i` of x other than 0, and where the panel has their inputs; the others meet zeros.
-    pub(super) fn entries<T: Scalar>(
-        &self,
-        x: Rows<'_, T>,
-        i: usize,
-        positions: &mut Vec<usize>,
-        values: &mut Vec<f64>,
-    ) {
-        positions.clear();
-        values.clear();
-        let mut push = |at: usize, value: T| {
-            if value != T::zero() {
-                positions.push(at);
-                values.push(value.to_f64());
-            }
-        };
-        match (x, &self.columns) {
-            (Rows::Dense(x), None) => x.row(i).iter().enumerate().for_each(|(at, &value)| push(at, value)),
-            (Rows::Dense(x), Some(columns)) => {
-                columns.iter().enumerate().for_each(|(at, &column)| push(at, x[[i, column]]));
-            }
-            (Rows::Sparse(x), _) => {
-                for (column, value) in x.row(i) {
-                    if let Some(at) = self.position(column) {
-                        push(at, value);
-                    }
-                }
-            }
-        }
+    /// Whether the inputs of the rows are the panel's, in their places.
+    pub(super) fn has_every_input(&self) -> bool {
+        self.columns.is_none()
+    }
+
+    /// The panel's inputs, of `n_inputs` a row, as (place, input).
+    pub(super) fn inputs(&self, n_inputs: usize) -> impl Iterator<Item = (usize, usize)> {
+        let n = self.columns.as_ref().map_or(n_inputs, Vec::len);
+        (0..n).map(|at| (at, self.columns.as_ref().map_or(at, |columns| columns[at])))
     }
 
     /// ⟨x, y⟩ for a block of x: `n_rows` of x × `n_rows` of y.
