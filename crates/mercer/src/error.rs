@@ -61,6 +61,19 @@ pub enum Error {
         value: f64,
     },
 
+    /// A value below 0 where a kernel has none.
+    #[error(
+        "row {row}, input {input} is {value}; a chi-squared kernel takes values of at least 0: shift or scale them"
+    )]
+    Negative {
+        /// counted from 0
+        row: u64,
+        /// counted from 0
+        input: usize,
+        /// as it was found
+        value: f64,
+    },
+
     /// The features of a row overflow the float type.
     #[error("row {row} (the first is 0) has values too large to be computed in {dtype}; scale them, or use float64")]
     TooLarge {

@@ -13,14 +13,17 @@
 use std::ops::Range;
 
 use mercer_simd::Scalar;
-use ndarray::{ArrayView1, ArrayViewMut2, Zip, s};
+use ndarray::{ArrayViewMut2, Zip, s};
 
+use super::pairs::{fold_rows, sum_of_pairs};
 use super::products::for_each_product_block;
 use crate::dataset::Rows;
 use crate::{Error, Result};
 
 /// Closer pairs, relative to the norms, are computed from differences.
-const CLOSE: f64 = 1e-4;
+pub(super) const CLOSE: f64 = 1e-4;
+/// Squares and products in this range have lost no digit to overflow or underflow of their terms.
+pub(super) const SAFE: Range<f64> = 1e-280..1e280;
 
 /// Writes ‖xᵢ−yⱼ‖² for every pair of rows into `out` (`n_rows` of x × `n_rows` of y), of either float type.
 ///
@@ -45,7 +48,8 @@ pub fn squared_distances_into<T: Scalar, O: Scalar>(
     mut out: ArrayViewMut2<'_, O>,
 ) -> Result<()> {
     check_shape(x, y, &out)?;
-    for_each_distance_block(x, y, |of_x, of_y, block| {
+    let (norms_x, norms_y) = (squared_norms(x), squared_norms(y));
+    for_each_distance_block((x, &norms_x), (y, &norms_y), |of_x, of_y, block| {
         Zip::from(out.slice_mut(s![of_x, of_y])).and(&block).for_each(|out, &value| *out = O::from_f64(value));
     })
 }
@@ -59,13 +63,12 @@ pub(super) fn check_shape<T: Scalar, O>(x: Rows<'_, T>, y: Rows<'_, T>, out: &Ar
     Err(Error::parameter("out", got, "n_rows of x × n_rows of y"))
 }
 
-/// As [`for_each_product_block`], with ‖x−y‖² in the blocks.
+/// As [`for_each_product_block`], with ‖x−y‖² in the blocks; `norms_x`, `norms_y` are the [`squared_norms`].
 pub(super) fn for_each_distance_block<T: Scalar>(
-    x: Rows<'_, T>,
-    y: Rows<'_, T>,
+    (x, norms_x): (Rows<'_, T>, &[f64]),
+    (y, norms_y): (Rows<'_, T>, &[f64]),
     mut visit: impl FnMut(Range<usize>, Range<usize>, ArrayViewMut2<'_, f64>),
 ) -> Result<()> {
-    let (norms_x, norms_y) = (squared_norms(x), squared_norms(y));
     for_each_product_block(x, y, |of_x, of_y, mut block| {
         for (i, mut row) in of_x.clone().zip(block.outer_iter_mut()) {
             for (j, value) in of_y.clone().zip(&mut row) {
@@ -73,7 +76,7 @@ pub(super) fn for_each_distance_block<T: Scalar>(
                 *value = norms - 2.0 * *value;
                 let precise = *value > CLOSE * norms; // false for NaN too
                 if !precise {
-                    *value = squared_distance(x, i, y, j);
+                    *value = sum_of_pairs((x, i), (y, j), squared_difference);
                 }
             }
         }
@@ -81,41 +84,44 @@ pub(super) fn for_each_distance_block<T: Scalar>(
     })
 }
 
+/// As [`for_each_distance_block`], with ‖x−y‖²/(‖x‖²+‖y‖²) in the blocks, 0 for two rows of zeros.
+///
+/// The ratio has no unit, so pairs whose norms leave the range of f64 are scaled first.
+pub(super) fn for_each_relative_distance_block<T: Scalar>(
+    (x, norms_x): (Rows<'_, T>, &[f64]),
+    (y, norms_y): (Rows<'_, T>, &[f64]),
+    mut visit: impl FnMut(Range<usize>, Range<usize>, ArrayViewMut2<'_, f64>),
+) -> Result<()> {
+    for_each_distance_block((x, norms_x), (y, norms_y), |of_x, of_y, mut block| {
+        for (i, mut row) in of_x.clone().zip(block.outer_iter_mut()) {
+            for (j, value) in of_y.clone().zip(&mut row) {
+                let norms = norms_x[i] + norms_y[j];
+                *value = if SAFE.contains(&norms) { *value / norms } else { relative_distance((x, i), (y, j)) };
+            }
+        }
+        visit(of_x, of_y, block);
+    })
+}
+
+/// ‖x−y‖²/(‖x‖²+‖y‖²) of one pair, 0 for two rows of zeros.
+pub(super) fn relative_distance<T: Scalar>(x: (Rows<'_, T>, usize), y: (Rows<'_, T>, usize)) -> f64 {
+    let largest = |(rows, i): (Rows<'_, T>, usize)| {
+        fold_rows(rows.slice(i, i + 1), 0.0, |largest, value| largest.max(value.abs())).into_iter().sum::<f64>()
+    };
+    let scale = largest(x).max(largest(y));
+    if scale == 0.0 {
+        return 0.0;
+    }
+    let sum = |term: fn(f64, f64) -> f64| sum_of_pairs(x, y, |x, y| term(x / scale, y / scale));
+    sum(squared_difference) / sum(|x, y| x * x + y * y)
+}
+
 /// ‖xᵢ‖² of every row.
 pub(super) fn squared_norms<T: Scalar>(x: Rows<'_, T>) -> Vec<f64> {
-    let square = |value: T| value.to_f64() * value.to_f64();
-    match x {
-        Rows::Dense(x) => x.outer_iter().map(|row| row.iter().map(|&value| square(value)).sum()).collect(),
-        Rows::Sparse(x) => (0..x.n_rows()).map(|i| x.row(i).map(|(_, value)| square(value)).sum()).collect(),
-    }
+    fold_rows(x, 0.0, |sum, value| sum + value * value)
 }
 
-/// Row `i` of x from row `j` of y, by differences.
-fn squared_distance<T: Scalar>(x: Rows<'_, T>, i: usize, y: Rows<'_, T>, j: usize) -> f64 {
-    match (x, y) {
-        (Rows::Dense(x), Rows::Dense(y)) => squared_distance_dense(x.row(i), y.row(j)),
-        (Rows::Dense(x), Rows::Sparse(y)) => squared_distance_merged(x.row(i).iter().copied().enumerate(), y.row(j)),
-        (Rows::Sparse(x), Rows::Dense(y)) => squared_distance_merged(x.row(i), y.row(j).iter().copied().enumerate()),
-        (Rows::Sparse(x), Rows::Sparse(y)) => squared_distance_merged(x.row(i), y.row(j)),
-    }
-}
-
-pub(super) fn squared_distance_dense<T: Scalar>(x: ArrayView1<'_, T>, y: ArrayView1<'_, T>) -> f64 {
-    x.iter().zip(y).map(|(&x, &y)| (x.to_f64() - y.to_f64()).powi(2)).sum()
-}
-
-/// Of two rows given as (input, value), inputs ascending, missing ones 0.
-fn squared_distance_merged<T: Scalar>(x: impl Iterator<Item = (usize, T)>, y: impl Iterator<Item = (usize, T)>) -> f64 {
-    let (mut x, mut y) = (x.peekable(), y.peekable());
-    let mut sum = 0.0;
-    loop {
-        let at = match (x.peek(), y.peek()) {
-            (None, None) => return sum,
-            (Some(&(at, _)), None) | (None, Some(&(at, _))) => at,
-            (Some(&(of_x, _)), Some(&(of_y, _))) => of_x.min(of_y),
-        };
-        let of_x = x.next_if(|&(input, _)| input == at).map_or(0.0, |(_, value)| value.to_f64());
-        let of_y = y.next_if(|&(input, _)| input == at).map_or(0.0, |(_, value)| value.to_f64());
-        sum += (of_x - of_y).powi(2);
-    }
+/// (x−y)²
+pub(super) fn squared_difference(x: f64, y: f64) -> f64 {
+    (x - y) * (x - y)
 }

@@ -1,20 +1,46 @@
 //! The exact kernels k(x, y): what every feature map approximates, and what its tests compare it with.
 //!
-//! | name | k(x, y) | parameters |
-//! |---|---|---|
-//! | `linear` | ⟨x,y⟩ | – |
-//! | `polynomial` | (γ⟨x,y⟩ + c)^degree | degree ≥ 1, γ > 0, c ≥ 0 |
-//! | `rbf` | exp(−γ‖x−y‖²) | γ > 0 |
+//! | name | k(x, y) | parameters | reference |
+//! |---|---|---|---|
+//! | `linear` | ⟨x,y⟩ | – | |
+//! | `polynomial` | (γ⟨x,y⟩ + c)^degree | degree ≥ 1, γ > 0, c ≥ 0 | |
+//! | `rbf` | exp(−γ‖x−y‖²) | γ > 0 | |
+//! | `laplace` | exp(−γ‖x−y‖₁) | γ > 0 | |
+//! | `matern` | M_ν(√(2ν)·‖x−y‖/ℓ), M_ν(z) = 2^(1−ν)/Γ(ν)·z^ν K_ν(z) | 0 < ν ≤ 1000, ℓ > 0 | RW06 eq. 4.14 |
+//! | `cauchy` | 1/(1 + γ‖x−y‖²) | γ > 0 | |
+//! | `rational_quadratic` | (1 + ‖x−y‖²/(2αℓ²))^−α | α > 0, ℓ > 0 | RW06 eq. 4.19 |
+//! | `additive_chi2` | Σ 2xᵢyᵢ/(xᵢ+yᵢ), x, y ≥ 0 | – | VZ12 |
+//! | `exponential_chi2` | exp(−γ Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ)), x, y ≥ 0 | γ > 0 | ZMLS07 |
+//! | `arc_cosine` | (1/π)‖x‖ⁿ‖y‖ⁿ Jₙ(θ) | n = degree = 0, 1, 2 | CS09 |
+//! | `tanimoto` | ⟨x,y⟩/(‖x‖² + ‖y‖² − ⟨x,y⟩) | – | RSSB05 |
 //!
-//! Within these ranges every Gram matrix is positive semi-definite: sums, products and limits of kernels are kernels.
+//! Within these ranges every Gram matrix is positive semi-definite. A term 0/0 of a χ² sum is 0. Two rows of zeros have
+//! Tanimoto similarity 1, so that equal rows always have 1; either value leaves the kernel positive semi-definite, as a row of
+//! zeros has 0 with every other. A row of zeros has the arc-cosine kernel of degree 0 equal to ½ with every row and itself, as
+//! its definition by an expectation has it.
 //!
-//! Inner products and distances are taken in f64 for both float types and rounded once, at the end, so that an f32
+//! χ² kernels differ between authors. scikit-learn's `additive_chi2_kernel` is −Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ) = 2k(x,y) − Σxᵢ − Σyᵢ for
+//! our `additive_chi2`: it is only conditionally positive definite, ours is what it becomes in feature space. Our
+//! `exponential_chi2` is its `chi2_kernel`, and that of CM21, whose chi-square kernel (tables 3-4, 3-8 and section 5) has a γ to
+//! tune but is not written out.
+//!
+//! Inner products, distances and sums are taken in f64 for both float types and rounded once, at the end, so that an f32
 //! Gram matrix is the f64 one rounded. Measured: an RBF kernel from f32 products is off by up to 6·10⁻⁴ for rows of
 //! length 30 and γ = 1; the price is 2.5 times the f32 product (4,096 × 1,024 rows of 784 inputs, one core).
 //! [`squared_distances_into`] says how distances keep their digits.
 //!
-//! Cost of a Gram matrix of n × m rows: n·m·d multiply-adds and n·m exponentials, on the calling thread. Memory beside
-//! the result: blocks of at most 256 rows of x and y, in f64.
+//! Cost of a Gram matrix of n × m rows: n·m·d multiply-adds (three operations each for `laplace`, a division each for χ²; d
+//! counts the stored values of x) and n·m exponentials or the like, on the calling thread. Memory beside the result: blocks of
+//! at most 256 rows of x and y, in f64.
+//!
+//! Gram matrices are centred in feature space by [`GramCentring`].
+//!
+//! References: RW06, Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006. VZ12, Vedaldi and Zisserman,
+//! "Efficient additive kernels via explicit feature maps", PAMI 34, 2012. ZMLS07, Zhang, Marszałek, Lazebnik and Schmid, "Local
+//! features and kernels for classification of texture and object categories", IJCV 73, 2007. CS09, Cho and Saul, "Kernel methods
+//! for deep learning", NIPS 2009. RSSB05, Ralaivola, Swamidass, Saigo and Baldi, "Graph kernels for chemical informatics",
+//! Neural Networks 18, 2005. CM21, I. Y. Castellanos Martínez, *Scalable Kernel Methods using Randomized Numerical Linear
+//! Algebra*, master's thesis, Universidad Nacional de Colombia 2021.
 //!
 //! ```
 //! use mercer::kernels::Kernel;
@@ -27,25 +53,45 @@
 //! # Ok::<(), mercer::Error>(())
 //! ```
 
+mod angles;
+mod arc_cosine;
+mod centring;
+mod decreasing;
 mod distances;
+mod formula;
+mod matern;
+mod overlaps;
+mod pairs;
+mod polynomial;
 mod products;
+mod readings;
+#[cfg(test)]
+mod tests;
 
 use mercer_simd::Scalar;
-use ndarray::{ArrayView1, ArrayViewMut2, Zip, s};
-use serde::{Deserialize, Serialize};
+use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2, Axis, Zip, s};
+use serde::{Deserialize, Deserializer, Serialize};
 
+pub use centring::{GramCentring, GramSums, centre_in_place};
 pub use distances::squared_distances_into;
 
 use crate::dataset::Rows;
 use crate::{Error, Result};
-use distances::{check_shape, for_each_distance_block, squared_distance_dense, squared_norms};
-use products::{check_widths, for_each_product_block};
+use arc_cosine::ArcCosine;
+use decreasing::{AdditiveChi2, Cauchy, Exponential, RationalQuadratic, Tanimoto};
+use distances::check_shape;
+use formula::Formula;
+use matern::{MAX_NU, Matern};
+use polynomial::{Linear, Polynomial};
+use products::check_widths;
+use readings::Reading;
 
 /// A kernel with its parameters; the ranges are checked by [`Kernel::validate`] and by every use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Kernel {
     /// ⟨x,y⟩
+    #[serde(deserialize_with = "no_parameters")]
     Linear,
     /// (γ⟨x,y⟩ + c)^degree; homogeneous for c = 0.
     Polynomial {
@@ -61,10 +107,48 @@ pub enum Kernel {
         /// γ, above 0
         gamma: f64,
     },
+    /// exp(−γ‖x−y‖₁)
+    Laplace {
+        /// γ, above 0
+        gamma: f64,
+    },
+    /// 2^(1−ν)/Γ(ν)·z^ν K_ν(z) for z = √(2ν)·‖x−y‖/ℓ: exp(−‖x−y‖/ℓ) for ν = ½, smoother for larger ν, and for ν → ∞ the
+    /// RBF kernel of γ = 1/(2ℓ²). ν = ½, 3/2 and 5/2 are fast.
+    Matern {
+        /// ν, above 0, at most 1000
+        nu: f64,
+        /// ℓ, above 0
+        length_scale: f64,
+    },
+    /// 1/(1 + γ‖x−y‖²)
+    Cauchy {
+        /// γ, above 0
+        gamma: f64,
+    },
+    /// (1 + ‖x−y‖²/(2αℓ²))^−α: a mixture of RBF kernels of many widths; for α → ∞ that of γ = 1/(2ℓ²).
+    RationalQuadratic {
+        /// α, above 0
+        alpha: f64,
+        /// ℓ, above 0
+        length_scale: f64,
+    },
+    /// Σ 2xᵢyᵢ/(xᵢ+yᵢ), for values of at least 0: histograms, counts, shares.
+    #[serde(deserialize_with = "no_parameters")]
+    AdditiveChi2,
+    /// exp(−γ Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ)), for values of at least 0.
+    ExponentialChi2 {
+        /// γ, above 0
+        gamma: f64,
+    },
+    /// (1/π)‖x‖ⁿ‖y‖ⁿ Jₙ(θ) of the angle θ between x and y: wide networks of step (0), ramp (1) or squared ramp (2) units.
+    ArcCosine {
+        /// n: 0, 1 or 2
+        degree: u32,
+    },
+    /// ⟨x,y⟩/(‖x‖² + ‖y‖² − ⟨x,y⟩): of sets, given as rows of 0 and 1, the size of what they share over that of both.
+    #[serde(deserialize_with = "no_parameters")]
+    Tanimoto,
 }
-
-/// Feature-space distances below this part of k(x,x) + k(y,y) are rounding errors of equal rows.
-const ROUNDING: f64 = 1e-12;
 
 impl Kernel {
     /// Checks that the parameters are finite and within their ranges.
@@ -72,77 +156,81 @@ impl Kernel {
     /// # Errors
     /// [`Error::Parameter`] with the first that is not.
     pub fn validate(&self) -> Result<()> {
-        let positive = |gamma: f64| match gamma > 0.0 && gamma.is_finite() {
+        let positive = |name: &'static str, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(()),
-            false => Err(Error::parameter("gamma", gamma, "finite and above 0")),
+            false => Err(Error::parameter(name, value, "finite and above 0")),
         };
         match *self {
-            Self::Linear => Ok(()),
-            Self::Rbf { gamma } => positive(gamma),
+            Self::Linear | Self::AdditiveChi2 | Self::Tanimoto => Ok(()),
+            Self::Rbf { gamma }
+            | Self::Laplace { gamma }
+            | Self::Cauchy { gamma }
+            | Self::ExponentialChi2 { gamma } => positive("gamma", gamma),
             Self::Polynomial { degree: 0, .. } => Err(Error::parameter("degree", 0, "at least 1")),
             Self::Polynomial { c, .. } if !(c >= 0.0 && c.is_finite()) => {
                 Err(Error::parameter("c", c, "finite and at least 0"))
             }
-            Self::Polynomial { gamma, .. } => positive(gamma),
+            Self::Polynomial { gamma, .. } => positive("gamma", gamma),
+            Self::Matern { nu, .. } if !(nu > 0.0 && nu <= MAX_NU) => Err(Error::parameter(
+                "nu",
+                nu,
+                "above 0 and at most 1000; beyond, use rbf with gamma 1/(2 length_scale²)",
+            )),
+            Self::Matern { length_scale, .. } => positive("length_scale", length_scale),
+            Self::RationalQuadratic { alpha, length_scale } => {
+                positive("alpha", alpha).and_then(|()| positive("length_scale", length_scale))
+            }
+            Self::ArcCosine { degree } if degree > 2 => Err(Error::parameter("degree", degree, "0, 1 or 2")),
+            Self::ArcCosine { .. } => Ok(()),
         }
     }
 
     /// k(x, y) of two rows, straight from the definition.
     ///
     /// # Errors
-    /// [`Error::Parameter`] as [`Kernel::validate`], [`Error::Inputs`] when the rows differ in width.
+    /// [`Error::Parameter`] as [`Kernel::validate`], [`Error::Inputs`] when the rows differ in width, [`Error::Negative`] for
+    /// a χ² kernel of values below 0.
     pub fn value<T: Scalar>(&self, x: ArrayView1<'_, T>, y: ArrayView1<'_, T>) -> Result<f64> {
-        self.validate()?;
+        let formula = self.formula()?;
         check_widths(x.len(), y.len())?;
-        Ok(match self {
-            Self::Rbf { gamma } => (-gamma * squared_distance_dense(x, y)).exp(),
-            _ => self.of_product(x.iter().zip(y).map(|(&x, &y)| x.to_f64() * y.to_f64()).sum()),
-        })
+        let (x, y) = (Rows::Dense(x.insert_axis(Axis(0))), Rows::Dense(y.insert_axis(Axis(0))));
+        let reading = formula.reading();
+        let (of_x, of_y) = (reading.of_rows(x)?[0], reading.of_rows(y)?[0]);
+        Ok(formula.kernel(reading.of_pair((x, 0), (y, 0)), of_x, of_y))
     }
 
     /// Writes the Gram matrix k(xᵢ, yⱼ) into `out` (`n_rows` of x × `n_rows` of y), of either float type.
     ///
-    /// Dense and sparse rows mix freely. Equal rows give exactly 1 for the RBF kernel.
+    /// Dense and sparse rows mix freely. Equal rows give exactly 1 for every kernel with k(x,x) = 1.
     ///
     /// # Errors
     /// [`Error::Parameter`] as [`Kernel::validate`] and when `out` has another shape, [`Error::Inputs`] when the rows
-    /// differ in width.
+    /// differ in width, [`Error::Negative`] for a χ² kernel of values below 0 (in x, or else in y).
     pub fn gram_into<T: Scalar, O: Scalar>(
         &self,
         x: Rows<'_, T>,
         y: Rows<'_, T>,
-        mut out: ArrayViewMut2<'_, O>,
+        out: ArrayViewMut2<'_, O>,
     ) -> Result<()> {
-        self.validate()?;
-        check_shape(x, y, &out)?;
-        match *self {
-            Self::Rbf { gamma } => for_each_distance_block(x, y, |of_x, of_y, block| {
-                let out = out.slice_mut(s![of_x, of_y]);
-                Zip::from(out).and(&block).for_each(|out, &value| *out = O::from_f64((-gamma * value).exp()));
-            }),
-            _ => for_each_product_block(x, y, |of_x, of_y, block| {
-                let out = out.slice_mut(s![of_x, of_y]);
-                Zip::from(out).and(&block).for_each(|out, &value| *out = O::from_f64(self.of_product(value)));
-            }),
-        }
+        let formula = self.formula()?;
+        write_pairs(formula.reading(), x, y, out, |pairs, x, y| formula.kernels(pairs, x, y))
     }
 
     /// k(xᵢ, xᵢ) of every row: ‖φ(xᵢ)‖².
     ///
     /// # Errors
-    /// [`Error::Parameter`] as [`Kernel::validate`].
+    /// [`Error::Parameter`] as [`Kernel::validate`], [`Error::Negative`] for a χ² kernel of values below 0.
     pub fn diagonal<T: Scalar>(&self, x: Rows<'_, T>) -> Result<Vec<f64>> {
-        self.validate()?;
-        Ok(match self {
-            Self::Rbf { .. } => vec![1.0; x.n_rows()],
-            _ => squared_norms(x).into_iter().map(|norm| self.of_product(norm)).collect(),
-        })
+        let formula = self.formula()?;
+        let reading = formula.reading();
+        let rows = reading.of_rows(x)?;
+        Ok(rows.into_iter().map(|row| formula.kernel(reading.of_equal_rows(row), row, row)).collect())
     }
 
     /// Writes ‖φ(xᵢ)−φ(yⱼ)‖² = k(xᵢ,xᵢ) + k(yⱼ,yⱼ) − 2k(xᵢ,yⱼ) into `out` (`n_rows` of x × `n_rows` of y).
     ///
-    /// Equal rows give exactly 0. The RBF kernel uses 2 − 2exp(−γ‖x−y‖²) = −2·expm1(−γ‖x−y‖²), which keeps its digits
-    /// for close rows; the polynomial kernel gives 0 below 10⁻¹² of k(x,x) + k(y,y), where only rounding is left.
+    /// Equal rows give exactly 0. Close rows keep their digits, as in 2 − 2exp(−γ‖x−y‖²) = −2·expm1(−γ‖x−y‖²), for every kernel
+    /// but the polynomial one, which gives 0 below 10⁻¹² of k(x,x) + k(y,y), where only rounding is left.
     ///
     /// # Errors
     /// As [`Kernel::gram_into`].
@@ -150,150 +238,54 @@ impl Kernel {
         &self,
         x: Rows<'_, T>,
         y: Rows<'_, T>,
-        mut out: ArrayViewMut2<'_, O>,
+        out: ArrayViewMut2<'_, O>,
     ) -> Result<()> {
-        self.validate()?;
-        check_shape(x, y, &out)?;
-        match *self {
-            Self::Linear => squared_distances_into(x, y, out),
-            Self::Rbf { gamma } => for_each_distance_block(x, y, |of_x, of_y, block| {
-                let out = out.slice_mut(s![of_x, of_y]);
-                Zip::from(out).and(&block).for_each(|out, &value| *out = O::from_f64(-2.0 * (-gamma * value).exp_m1()));
-            }),
-            Self::Polynomial { .. } => {
-                let (diagonal_x, diagonal_y) = (self.diagonal(x)?, self.diagonal(y)?);
-                for_each_product_block(x, y, |of_x, of_y, block| {
-                    for ((i, j), &product) in block.indexed_iter() {
-                        let (i, j) = (of_x.start + i, of_y.start + j);
-                        let lengths = diagonal_x[i] + diagonal_y[j];
-                        let distance = lengths - 2.0 * self.of_product(product);
-                        out[[i, j]] = O::from_f64(if distance <= ROUNDING * lengths { 0.0 } else { distance });
-                    }
-                })
-            }
-        }
+        let formula = self.formula()?;
+        write_pairs(formula.distance_reading(), x, y, out, |pairs, x, y| formula.distances(pairs, x, y))
     }
 
-    /// k as a function of ⟨x,y⟩, for the kernels that are one.
-    fn of_product(&self, product: f64) -> f64 {
-        match *self {
-            // Powers by repeated squaring: the same bits on every machine, unlike `powi`.
-            Self::Polynomial { degree, gamma, c } => num_traits::pow(gamma.mul_add(product, c), degree as usize),
-            _ => product,
-        }
+    /// The formula of valid parameters.
+    fn formula(&self) -> Result<Box<dyn Formula>> {
+        self.validate()?;
+        Ok(match *self {
+            Self::Linear => Box::new(Linear),
+            Self::Polynomial { degree, gamma, c } => Box::new(Polynomial { degree, gamma, c }),
+            Self::Rbf { gamma } => Box::new(Exponential { gamma, of: Reading::SquaredDistance }),
+            Self::Laplace { gamma } => Box::new(Exponential { gamma, of: Reading::AbsoluteDistance }),
+            Self::Matern { nu, length_scale } => Box::new(Matern::new(nu, length_scale)),
+            Self::Cauchy { gamma } => Box::new(Cauchy { gamma }),
+            Self::RationalQuadratic { alpha, length_scale } => Box::new(RationalQuadratic { alpha, length_scale }),
+            Self::AdditiveChi2 => Box::new(AdditiveChi2),
+            Self::ExponentialChi2 { gamma } => Box::new(Exponential { gamma, of: Reading::ChiSquared }),
+            Self::ArcCosine { degree } => Box::new(ArcCosine { degree }),
+            Self::Tanimoto => Box::new(Tanimoto),
+        })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use ndarray::{Array2, array};
+/// A kernel that has no parameters is given none: serde would take any and forget them.
+fn no_parameters<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoParameters {}
+    NoParameters::deserialize(deserializer).map(drop)
+}
 
-    use super::*;
-
-    const KERNELS: [Kernel; 3] =
-        [Kernel::Linear, Kernel::Polynomial { degree: 3, gamma: 0.5, c: 1.0 }, Kernel::Rbf { gamma: 0.25 }];
-
-    fn gram(kernel: Kernel, x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
-        let mut out = Array2::zeros((x.nrows(), y.nrows()));
-        kernel.gram_into(x.view().into(), y.view().into(), out.view_mut()).unwrap();
-        out
-    }
-
-    #[test]
-    fn by_hand() {
-        let (x, y) = (array![[1.0, 2.0], [0.0, -1.0]], array![[3.0, 0.5]]);
-        assert_eq!(gram(KERNELS[0], &x, &y), array![[4.0], [-0.5]]);
-        assert_eq!(gram(KERNELS[1], &x, &y), array![[27.0], [0.421875]]); // (4/2 + 1)³, (−0.5/2 + 1)³
-        assert_eq!(gram(KERNELS[2], &x, &y), array![[(-6.25_f64 / 4.0).exp()], [(-11.25_f64 / 4.0).exp()]]);
-        assert_eq!(KERNELS[1].diagonal(x.view().into()).unwrap(), [42.875, 3.375]); // (5/2 + 1)³, (1/2 + 1)³
-        assert_eq!(KERNELS[2].diagonal(x.view().into()).unwrap(), [1.0, 1.0]);
-    }
-
-    #[test]
-    fn feature_space_distances_by_hand() {
-        let (x, y) = (array![[1.0, 2.0]], array![[3.0, 0.5], [1.0, 2.0]]);
-        let expected = [
-            array![[6.25, 0.0]],
-            array![[42.875 + 5.625_f64.powi(3) - 54.0, 0.0]], // (9.25/2 + 1)³ = 5.625³
-            array![[2.0 - 2.0 * (-6.25_f64 / 4.0).exp(), 0.0]],
-        ];
-        for (kernel, expected) in KERNELS.iter().zip(expected) {
-            let mut out = Array2::<f64>::zeros((1, 2));
-            kernel.squared_distances_into(x.view().into(), y.view().into(), out.view_mut()).unwrap();
-            assert!((out[[0, 0]] - expected[[0, 0]]).abs() < 1e-12, "{kernel:?}: {out} for {expected}");
-            assert_eq!(out[[0, 1]], 0.0, "{kernel:?}");
+/// Reads every pair of rows, block by block, and writes what `compute` makes of one row of x and many of y.
+fn write_pairs<T: Scalar, O: Scalar>(
+    reading: Reading,
+    x: Rows<'_, T>,
+    y: Rows<'_, T>,
+    mut out: ArrayViewMut2<'_, O>,
+    compute: impl Fn(ArrayViewMut1<'_, f64>, f64, &[f64]),
+) -> Result<()> {
+    check_shape(x, y, &out)?;
+    check_widths(x.n_inputs(), y.n_inputs())?;
+    let (rows_x, rows_y) = (reading.of_rows(x)?, reading.of_rows(y)?);
+    reading.for_each_block((x, &rows_x), (y, &rows_y), |of_x, of_y, mut block| {
+        for (pairs, &x) in block.outer_iter_mut().zip(&rows_x[of_x.clone()]) {
+            compute(pairs, x, &rows_y[of_y.clone()]);
         }
-    }
-
-    #[test]
-    fn huge_rows_are_far_apart_not_nan() {
-        let x = array![[1e200, 0.0], [-1e200, 0.0]];
-        assert_eq!(gram(Kernel::Rbf { gamma: 1.0 }, &x, &x), array![[1.0, 0.0], [0.0, 1.0]]);
-    }
-
-    #[test]
-    fn no_rows_and_no_inputs() {
-        let (none, x) = (Array2::zeros((0, 2)), array![[1.0, 2.0]]);
-        let narrow = Array2::zeros((2, 0));
-        for (kernel, of_nothing) in KERNELS.into_iter().zip([0.0, 1.0, 1.0]) {
-            assert_eq!(gram(kernel, &none, &x).dim(), (0, 1));
-            assert_eq!(gram(kernel, &x, &none).dim(), (1, 0));
-            assert_eq!(gram(kernel, &narrow, &narrow), Array2::from_elem((2, 2), of_nothing));
-        }
-    }
-
-    #[test]
-    fn rejects_parameters_outside_their_ranges() {
-        let polynomial = |degree, gamma, c| Kernel::Polynomial { degree, gamma, c };
-        let bad = [
-            (polynomial(0, 1.0, 0.0), "degree"),
-            (polynomial(2, 0.0, 0.0), "gamma"),
-            (polynomial(2, f64::NAN, 0.0), "gamma"),
-            (polynomial(2, 1.0, -1.0), "c"),
-            (polynomial(2, 1.0, f64::INFINITY), "c"),
-            (Kernel::Rbf { gamma: -1.0 }, "gamma"),
-            (Kernel::Rbf { gamma: f64::INFINITY }, "gamma"),
-        ];
-        let x = array![[1.0]];
-        for (kernel, parameter) in bad {
-            let mut out = Array2::<f64>::zeros((1, 1));
-            let uses = [
-                kernel.validate(),
-                kernel.value(x.row(0), x.row(0)).map(drop),
-                kernel.diagonal(x.view().into()).map(drop),
-                kernel.gram_into(x.view().into(), x.view().into(), out.view_mut()),
-                kernel.squared_distances_into(x.view().into(), x.view().into(), out.view_mut()),
-            ];
-            for result in uses {
-                assert!(matches!(result, Err(Error::Parameter { name, .. }) if name == parameter), "{kernel:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn rejects_shapes_that_do_not_fit() {
-        let (x, y) = (array![[1.0, 2.0]], array![[1.0, 2.0, 3.0]]);
-        for kernel in KERNELS {
-            let mut out = Array2::<f64>::zeros((1, 1));
-            assert!(matches!(kernel.value(x.row(0), y.row(0)), Err(Error::Inputs { got: 3, expected: 2, .. })));
-            let result = kernel.gram_into(x.view().into(), y.view().into(), out.view_mut());
-            assert!(matches!(result, Err(Error::Inputs { got: 3, expected: 2, .. })));
-            let mut wide = Array2::<f64>::zeros((1, 2));
-            let result = kernel.gram_into(x.view().into(), x.view().into(), wide.view_mut());
-            assert!(matches!(result, Err(Error::Parameter { name: "out", .. })));
-            let result = kernel.squared_distances_into(x.view().into(), x.view().into(), wide.view_mut());
-            assert!(matches!(result, Err(Error::Parameter { name: "out", .. })));
-        }
-    }
-
-    #[test]
-    fn is_a_small_tagged_object_in_json() {
-        let text = r#"{"name":"polynomial","degree":3,"gamma":0.5,"c":1.0}"#;
-        assert_eq!(serde_json::to_string(&KERNELS[1]).unwrap(), text);
-        for kernel in KERNELS {
-            let text = serde_json::to_string(&kernel).unwrap();
-            assert_eq!(serde_json::from_str::<Kernel>(&text).unwrap(), kernel);
-        }
-        assert!(serde_json::from_str::<Kernel>(r#"{"name":"rbf","gamma":1.0,"degree":2}"#).is_err());
-    }
+        Zip::from(out.slice_mut(s![of_x, of_y])).and(&block).for_each(|out, &value| *out = O::from_f64(value));
+    })
 }

@@ -35,7 +35,7 @@ pub(super) fn for_each_product_block<T: Scalar>(
     check_widths(x.n_inputs(), y.n_inputs())?;
     let mut start = 0;
     while start < y.n_rows() {
-        let of_y = start..start + block_len(y, start);
+        let of_y = start..start + block_len(y, start, MAX_ROWS);
         let panel = Panel::new(y.slice(of_y.start, of_y.end));
         let step = (MAX_VALUES / panel.values.nrows().max(1)).clamp(1, MAX_ROWS);
         for at in (0..x.n_rows()).step_by(step) {
@@ -53,19 +53,19 @@ pub(super) fn check_widths(x: usize, y: usize) -> Result<()> {
     if x == y { Ok(()) } else { Err(Error::Inputs { context: "kernel of x and y".into(), got: y, expected: x }) }
 }
 
-/// How many rows from `start` fit in a panel; at least one.
-fn block_len<T: Scalar>(y: Rows<'_, T>, start: usize) -> usize {
+/// How many rows from `start` fit in a panel, up to `most`; at least one.
+pub(super) fn block_len<T: Scalar>(y: Rows<'_, T>, start: usize, most: usize) -> usize {
     let rows = y.n_rows() - start;
     let width_of = |len: usize| match y {
         Rows::Dense(y) => y.ncols(),
         Rows::Sparse(y) => y.n_columns().min(y.rows(start, start + len).nnz()),
     };
     let fits = |len: usize| y.n_inputs() <= NARROW || width_of(len).saturating_mul(len) <= MAX_VALUES;
-    (1..=rows.min(MAX_ROWS)).rev().find(|&len| fits(len)).unwrap_or(1)
+    (1..=rows.min(most)).rev().find(|&len| fits(len)).unwrap_or(1)
 }
 
 /// A block of y, transposed and in f64.
-struct Panel {
+pub(super) struct Panel {
     /// The inputs it has, ascending; all of them where `None`.
     columns: Option<Vec<usize>>,
     /// width × rows of y
@@ -73,7 +73,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn new<T: Scalar>(y: Rows<'_, T>) -> Self {
+    pub(super) fn new<T: Scalar>(y: Rows<'_, T>) -> Self {
         match y {
             Rows::Dense(y) => Self { columns: None, values: widened(y.t()) },
             Rows::Sparse(y) if y.n_columns() <= NARROW => Self::of_sparse(y, None),
@@ -95,11 +95,27 @@ impl Panel {
     }
 
     /// Where the panel has an input of the rows.
-    fn position(&self, column: usize) -> Option<usize> {
+    pub(super) fn position(&self, column: usize) -> Option<usize> {
         match &self.columns {
             None => Some(column),
             Some(columns) => columns.binary_search(&column).ok(),
         }
+    }
+
+    /// width × rows of y, row by row
+    pub(super) fn values(&self) -> ArrayView2<'_, f64> {
+        self.values.view()
+    }
+
+    /// Whether the inputs of the rows are the panel's, in their places.
+    pub(super) fn has_every_input(&self) -> bool {
+        self.columns.is_none()
+    }
+
+    /// The panel's inputs, of `n_inputs` a row, as (place, input).
+    pub(super) fn inputs(&self, n_inputs: usize) -> impl Iterator<Item = (usize, usize)> {
+        let n = self.columns.as_ref().map_or(n_inputs, Vec::len);
+        (0..n).map(|at| (at, self.columns.as_ref().map_or(at, |columns| columns[at])))
     }
 
     /// ⟨x, y⟩ for a block of x: `n_rows` of x × `n_rows` of y.
