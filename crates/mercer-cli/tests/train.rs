@@ -24,9 +24,9 @@ fn digits_with_all_defaults() {
     }
     let spec = &report["spec"];
     assert_eq!((&spec["preprocess"], &spec["dtype"], &spec["seed"]), (&"bytes".into(), &"float32".into(), &0.into()));
-    assert_eq!((&spec["map"]["name"], &spec["map"]["n_components"]), (&"fourier".into(), &4096.into()));
+    assert_eq!((&spec["map"]["spec"]["name"], &spec["map"]["spec"]["n_components"]), (&"fourier".into(), &4096.into()));
     assert_eq!((&spec["map"]["n_inputs"], &spec["map"]["seed"]), (&64.into(), &0.into()));
-    assert!(spec["map"]["gamma"].as_f64().unwrap() > 0.0);
+    assert!(spec["map"]["spec"]["gamma"].as_f64().unwrap() > 0.0);
     assert!(spec["learner"]["lambda"].as_f64().unwrap() > 0.0);
     assert_eq!(report["lambda"]["candidates"].as_array().unwrap().len(), 8);
     assert!(report["cv"].is_null());
