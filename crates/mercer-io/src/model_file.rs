@@ -54,9 +54,17 @@ pub fn save_model(path: &Path, model: &Model) -> Result<u64> {
 /// # Errors
 /// [`Error::NotFound`], [`Error::Io`], or [`Error::Model`] with what is wrong with the file.
 pub fn load_model(path: &Path) -> Result<Model> {
-    let bytes = read(path)?;
-    let wrong = |reason: String| Error::Model { file: path.display().to_string(), reason };
-    let (header, tensors) = parse(&bytes).map_err(wrong)?;
+    model_from_bytes(&path.display().to_string(), &read(path)?)
+}
+
+/// The model that a file of these bytes holds; `name` is for messages. What is allocated is in proportion to `bytes`,
+/// whatever they declare.
+///
+/// # Errors
+/// [`Error::Model`] with what is wrong with the bytes.
+pub fn model_from_bytes(name: &str, bytes: &[u8]) -> Result<Model> {
+    let wrong = |reason: String| Error::Model { file: name.to_owned(), reason };
+    let (header, tensors) = parse(bytes).map_err(wrong)?;
     let built = match header.spec.dtype {
         Dtype::Float32 => decode(&tensors, f32::from_le_bytes).map(|tensors| Model::from_parts(header, tensors)),
         Dtype::Float64 => decode(&tensors, f64::from_le_bytes).map(|tensors| Model::from_parts(header, tensors)),
