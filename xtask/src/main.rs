@@ -1,6 +1,7 @@
 //! The developer's commands: `cargo xtask help` lists them.
 
 mod bench;
+mod fuzz;
 mod host;
 mod project;
 mod test;
@@ -20,6 +21,11 @@ The developer's commands of mercer.
       PyPI; what is missing is skipped and said. The bench `train` reads MNIST from the folder
       MERCER_DATA, or from ../shared/data.
 
+  cargo xtask fuzz [--executions N] [NAME...]
+      Lets libFuzzer make up N files (10000000) for each of the named targets (all): libsvm, csv, npy,
+      npz, idx, packed, detect, model. Stops at the first that panics, takes more than a second or
+      256 MiB, or is read otherwise a second time. Needs a C++ compiler.
+
   cargo xtask help
       This text.
 ";
@@ -35,6 +41,7 @@ fn main() -> ExitCode {
         ["test"] => test::run_all(false),
         ["test", "--thorough"] => test::run_all(true),
         ["bench", rest @ ..] => bench::run_all(rest),
+        ["fuzz", rest @ ..] => fuzz::run_all(rest),
         _ => Err(Failure::usage(format!("cannot run `cargo xtask {}`; try `cargo xtask help`", arguments.join(" ")))),
     };
     match result {
