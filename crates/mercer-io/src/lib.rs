@@ -52,7 +52,7 @@ mod write;
 pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
-pub use model_file::{TensorShapes, check_inputs, load_model, model_to_bytes, read_model_header, save_model};
+pub use model_file::{TensorShapes, check_inputs, is_model, load_model, model_to_bytes, read_model_header, save_model};
 pub use open::{open, open_bytes, open_many};
 pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions, TargetChoice};
 pub use output::{OutputFile, remove_unfinished, write_error};
