@@ -35,6 +35,7 @@ mod lines;
 mod model_file;
 mod npy;
 mod npz;
+mod number;
 mod open;
 mod options;
 mod output;

@@ -10,6 +10,7 @@ use ndarray::Array2;
 use crate::error::shown;
 use crate::input::Origin;
 use crate::lines::Lines;
+use crate::number::parse_prefix;
 use crate::value::{Value, parse_number};
 use crate::{Error, Place, ReadOptions, Result, TargetChoice};
 
@@ -151,7 +152,7 @@ fn parse_entries<'a, T: Value>(
         let bad = (text, previous);
         let (index, digits) = parse_index(text);
         let value = text.get(digits + 1..).ok_or(bad)?;
-        let (number, len) = fast_float2::parse_partial::<T, _>(value).map_err(|_| bad)?;
+        let (number, len) = parse_prefix::<T>(value).ok_or(bad)?;
         let ends = value.get(len).is_none_or(u8::is_ascii_whitespace);
         if text[digits] != b':' || index <= previous || index > largest || !ends || !number.is_finite() {
             return Err(bad);
