@@ -10,18 +10,28 @@ use crate::{Error, Place};
 
 /// A [`Scalar`] that files are read into.
 pub(crate) trait Value: Scalar + FastFloat {
-    /// The number that rounds like the decimal of up to 15 digits which was rounded to `value`; none where that is
-    /// undecided.
-    fn from_rounded(value: f64) -> Option<Self>;
+    /// The nearest number.
+    fn from_whole(whole: i64) -> Self;
+    /// The number nearest to `digits`, which are so many, over an exact power of ten; none where that is undecided.
+    fn from_ratio(digits: u64, n_digits: usize, power: f64) -> Option<Self>;
     fn dense(rows: Array2<Self>) -> BlockRows;
     fn sparse(rows: CsrMatrix<Self>) -> BlockRows;
 }
 
 impl Value for f32 {
     #[inline(always)]
-    fn from_rounded(value: f64) -> Option<Self> {
-        // The 29 bits that f32 lacks: one and zeros stand for the middle between two numbers of f32.
-        (value.to_bits() & 0x1fff_ffff != 0x1000_0000).then_some(value as f32)
+    fn from_whole(whole: i64) -> Self {
+        whole as Self
+    }
+
+    /// The conversion to f64 and the division leave the quotient at most two units of its last place off. Rounding it
+    /// to f32 is then right unless it is as near to the middle between two numbers of f32.
+    #[inline(always)]
+    fn from_ratio(digits: u64, _: usize, power: f64) -> Option<Self> {
+        let quotient = digits as f64 / power;
+        // The bits that f32 lacks: in the middle they are a one and zeros.
+        let rest = quotient.to_bits() & 0x1fff_ffff;
+        (rest.abs_diff(0x1000_0000) > 2).then_some(quotient as f32)
     }
 
     fn dense(rows: Array2<Self>) -> BlockRows {
@@ -35,8 +45,14 @@ impl Value for f32 {
 
 impl Value for f64 {
     #[inline(always)]
-    fn from_rounded(value: f64) -> Option<Self> {
-        Some(value)
+    fn from_whole(whole: i64) -> Self {
+        whole as Self
+    }
+
+    /// f64 holds any 15 digits.
+    #[inline(always)]
+    fn from_ratio(digits: u64, n_digits: usize, power: f64) -> Option<Self> {
+        (n_digits <= 15).then(|| digits as f64 / power)
     }
 
     fn dense(rows: Array2<Self>) -> BlockRows {

@@ -59,7 +59,10 @@ impl Plain<'_> {
             let text = rest?;
             let len = match *field {
                 Field::Number(input) => {
-                    let (value, len) = self.parse_number(text)?;
+                    let (value, len) = match parse_prefix(text) {
+                        Some(found) => found,
+                        None => self.parse_unusual(text)?,
+                    };
                     inputs[input] = value;
                     len
                 }
@@ -89,26 +92,16 @@ impl Plain<'_> {
         memchr(self.delimiter, text).map_or(text, |end| &text[..end])
     }
 
-    /// The finite number that `text` begins with, and the length of it and the blanks before it.
-    #[inline(always)]
-    fn parse_number<T: Value>(&self, text: &[u8]) -> Option<(T, usize)> {
-        match parse_prefix::<T>(text) {
-            Some((value, len)) if value.is_finite() => Some((value, len)),
-            _ => self.parse_unusual(text),
-        }
-    }
-
-    /// A number behind blanks, or a missing one.
+    /// A number behind blanks, or a missing one, and the length of all that.
     #[inline(never)]
     fn parse_unusual<T: Value>(&self, text: &[u8]) -> Option<(T, usize)> {
         let field = self.until_delimiter(text);
         let number = field.trim_ascii_start();
-        let n_blanks = field.len() - number.len();
         if self.keep_missing && is_missing(number.trim_ascii_end()) {
             return Some((T::nan(), field.len()));
         }
-        let (value, len) = parse_prefix::<T>(number).filter(|(value, _)| n_blanks > 0 && value.is_finite())?;
-        Some((value, n_blanks + len))
+        let n_blanks = field.len() - number.len();
+        parse_prefix(number).filter(|_| n_blanks > 0).map(|(value, len)| (value, n_blanks + len))
     }
 
     fn parse_word<T: Value>(&self, word: &[u8], levels: &mut Levels) -> Option<T> {
