@@ -38,6 +38,7 @@ mod locate;
 mod model_file;
 mod npy;
 mod npz;
+mod number;
 mod open;
 mod options;
 mod output;
