@@ -159,6 +159,19 @@ def bench_gram():
         report("gram", f"{n} x {d}, f32", threads, "numpy", timing, float(n * d * (d + 1)), "flop")
 
 
+def bench_kernels():
+    from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel, rbf_kernel
+
+    n, d = 2_000, 784
+    for density, least in [("dense", 0.0), ("20 %", 0.8)]:
+        x, y = (np.random.default_rng(seed).random((n, d)) for seed in [1, 2])
+        x[x < least], y[y < least] = 0, 0
+        for name, kernel in [("rbf", rbf_kernel), ("laplace", laplacian_kernel), ("chi2", chi2_kernel)]:
+            with threadpool_limits(1):
+                timing = fastest(lambda: kernel(x, y, gamma=0.01))
+            report("kernels", f"{name}, {density}, f64", 1, "scikit-learn", timing, float(n * n * d), "element")
+
+
 def bench_train():
     if not os.path.isdir(mnist_folder()):
         return skip("train", "scikit-learn", "MERCER_DATA names no folder with mnist in it")
@@ -318,6 +331,7 @@ BENCHES = {
     "cholesky": bench_cholesky,
     "gram": bench_gram,
     "read": bench_read,
+    "kernels": bench_kernels,
     "train": bench_train,
 }
 

@@ -11,6 +11,7 @@
 mod cholesky;
 mod csr;
 mod gram;
+mod kernels;
 mod map;
 mod matmul;
 mod measure;
@@ -37,6 +38,7 @@ const BENCHES: [Bench; 9] = [
     Bench { name: "cholesky", conditions: cholesky::CONDITIONS, run: cholesky::run },
     Bench { name: "gram", conditions: gram::CONDITIONS, run: gram::run },
     Bench { name: "read", conditions: read::CONDITIONS, run: read::run },
+    Bench { name: "kernels", conditions: kernels::CONDITIONS, run: kernels::run },
     Bench { name: "train", conditions: train::CONDITIONS, run: train::run },
 ];
 

@@ -16,7 +16,7 @@ struct Count {
     words: usize,
 }
 
-/// Of each column, whether at least half of its first values are words, missing ones aside: `seen` are the first
+/// Of each column, whether more than half of its first values are words, missing ones aside: `seen` are the first
 /// records, `records` gives those after them.
 pub(super) fn find_words(n_columns: usize, seen: &[&[Vec<u8>]], records: &mut Records) -> Result<Vec<bool>> {
     let mut counts = vec![Count::default(); n_columns];
@@ -32,7 +32,7 @@ pub(super) fn find_words(n_columns: usize, seen: &[&[Vec<u8>]], records: &mut Re
         n_bytes += fields.size();
         add(&mut counts, fields.iter());
     }
-    Ok(counts.iter().map(|count| count.words > 0 && 2 * count.words >= count.values).collect())
+    Ok(counts.iter().map(|count| 2 * count.words > count.values).collect())
 }
 
 fn add<'a>(counts: &mut [Count], fields: impl Iterator<Item = &'a [u8]>) {
