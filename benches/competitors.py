@@ -3,23 +3,25 @@
     competitors.py about                    versions, in one line
     competitors.py <name>                   one JSON object a line, as mercer-bench prints them
     competitors.py train-child <threads>    one run of the train bench, for its peak memory
+    competitors.py polars-child <file>      polars' part of the read bench, with POLARS_MAX_THREADS of the environment
 
 Names, variants, shapes, types and threads are those of mercer-bench, whose `list` states the conditions.
 `cargo xtask bench` sets up the environment and runs both sides in turn.
 """
 
 import gzip
+import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
-import scipy
 import scipy.sparse
-import sklearn
 from threadpoolctl import threadpool_info, threadpool_limits
 
 THREADS = [1, 2]
@@ -157,6 +159,19 @@ def bench_gram():
         report("gram", f"{n} x {d}, f32", threads, "numpy", timing, float(n * d * (d + 1)), "flop")
 
 
+def bench_kernels():
+    from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel, rbf_kernel
+
+    n, d = 2_000, 784
+    for density, least in [("dense", 0.0), ("20 %", 0.8)]:
+        x, y = (np.random.default_rng(seed).random((n, d)) for seed in [1, 2])
+        x[x < least], y[y < least] = 0, 0
+        for name, kernel in [("rbf", rbf_kernel), ("laplace", laplacian_kernel), ("chi2", chi2_kernel)]:
+            with threadpool_limits(1):
+                timing = fastest(lambda: kernel(x, y, gamma=0.01))
+            report("kernels", f"{name}, {density}, f64", 1, "scikit-learn", timing, float(n * n * d), "element")
+
+
 def bench_train():
     if not os.path.isdir(mnist_folder()):
         return skip("train", "scikit-learn", "MERCER_DATA names no folder with mnist in it")
@@ -189,6 +204,89 @@ def train_child(threads):
     print(json.dumps({"seconds": seconds, "accuracy": accuracy, "peak_memory_bytes": peak}))
 
 
+# As in read.rs: variant, file in the data folder, whether it is unpacked first, rows. Parquet will stand beside CSV.
+READ_LIBSVM = [("w8a, LIBSVM", "w8a/w8a.gz", True), ("w8a, LIBSVM, gzip", "w8a/w8a.gz", False)]
+READ_CSV = [
+    ("covertype, CSV", "covtype/covtype.data.gz", True),
+    ("covertype, CSV, gzip", "covtype/covtype.data.gz", False),
+]
+COVERTYPE_COLUMNS = 55
+
+
+def bench_read():
+    with tempfile.TemporaryDirectory() as folder:
+        for variant, name, unpack in READ_LIBSVM:
+            if path := data_file(name, unpack, folder, "scikit-learn"):
+                read_libsvm(variant, path)
+        for variant, name, unpack in READ_CSV:
+            if path := data_file(name, unpack, folder, "pandas, polars, pyarrow"):
+                read_pandas(variant, path)
+                read_pyarrow(variant, path)
+                if unpack:
+                    read_polars(variant, path)
+
+
+def data_file(name, unpack, folder, by):
+    """The path of a data file, unpacked into `folder` where that is wanted; none where there is no such file."""
+    path = os.path.join(os.environ.get("MERCER_DATA", ""), name)
+    if not os.path.isfile(path):
+        return skip("read", by, f"MERCER_DATA names no folder with {name} in it")
+    if unpack:
+        plain = os.path.join(folder, os.path.basename(name).removesuffix(".gz"))
+        with gzip.open(path) as packed, open(plain, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        path = plain
+    return path
+
+
+def read_libsvm(variant, path):
+    from sklearn.datasets import load_svmlight_file
+
+    timing = fastest(lambda: load_svmlight_file(path, dtype=np.float32))
+    report("read", variant, 1, "scikit-learn", timing, 49_749.0, "row")
+
+
+def read_pandas(variant, path):
+    try:
+        import pandas
+    except ImportError as error:
+        return skip("read", "pandas", str(error))
+    timing = fastest(lambda: pandas.read_csv(path, engine="c", dtype=np.float32, header=None))
+    report("read", variant, 1, "pandas", timing, 581_012.0, "row")
+
+
+def read_pyarrow(variant, path):
+    try:
+        import pyarrow
+        from pyarrow import csv
+    except ImportError as error:
+        return skip("read", "pyarrow", str(error))
+    names = [str(column) for column in range(COVERTYPE_COLUMNS)]
+    convert = csv.ConvertOptions(column_types={name: pyarrow.float32() for name in names})
+    for threads in THREADS:
+        pyarrow.set_cpu_count(threads)
+        options = csv.ReadOptions(column_names=names, use_threads=threads > 1)
+        timing = fastest(lambda: csv.read_csv(path, read_options=options, convert_options=convert))
+        report("read", variant, threads, "pyarrow", timing, 581_012.0, "row")
+
+
+def read_polars(variant, path):
+    for threads in THREADS:
+        child = [sys.executable, __file__, "polars-child", path]
+        environment = os.environ | {"POLARS_MAX_THREADS": str(threads)}
+        result = subprocess.run(child, env=environment, stdout=subprocess.PIPE)
+        if result.returncode != 0:
+            return skip("read", "polars", "it cannot be imported, or it failed")
+        report("read", variant, threads, "polars", json.loads(result.stdout), 581_012.0, "row")
+
+
+def polars_child(path):
+    import polars
+
+    schema = {f"column_{column + 1}": polars.Float32 for column in range(COVERTYPE_COLUMNS)}
+    print(json.dumps(fastest(lambda: polars.read_csv(path, has_header=False, schema=schema))))
+
+
 def mnist_folder():
     return os.path.join(os.environ.get("MERCER_DATA", ""), "mnist")
 
@@ -212,8 +310,16 @@ def read_idx(name, header):
 
 def about():
     blas = sorted({f"{x['internal_api']} {x['version']}" for x in threadpool_info() if x["user_api"] == "blas"})
-    versions = f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    names = ["numpy", "scipy", "scikit-learn", "pandas", "polars", "pyarrow"]
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
     print(f"Python {platform.python_version()}, {versions}, {', '.join(blas)}")
+
+
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
 
 
 BENCHES = {
@@ -224,6 +330,8 @@ BENCHES = {
     "normals": bench_normals,
     "cholesky": bench_cholesky,
     "gram": bench_gram,
+    "read": bench_read,
+    "kernels": bench_kernels,
     "train": bench_train,
 }
 
@@ -234,6 +342,8 @@ def main(arguments):
             about()
         case ["train-child", threads]:
             train_child(int(threads))
+        case ["polars-child", path]:
+            polars_child(path)
         case [name] if name in BENCHES:
             BENCHES[name]()
         case _:

@@ -11,10 +11,12 @@
 mod cholesky;
 mod csr;
 mod gram;
+mod kernels;
 mod map;
 mod matmul;
 mod measure;
 mod normals;
+mod read;
 mod sincos;
 mod train;
 
@@ -27,7 +29,7 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 8] = [
+const BENCHES: [Bench; 9] = [
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
     Bench { name: "matmul", conditions: matmul::CONDITIONS, run: matmul::run },
     Bench { name: "sincos", conditions: sincos::CONDITIONS, run: sincos::run },
@@ -35,6 +37,8 @@ const BENCHES: [Bench; 8] = [
     Bench { name: "normals", conditions: normals::CONDITIONS, run: normals::run },
     Bench { name: "cholesky", conditions: cholesky::CONDITIONS, run: cholesky::run },
     Bench { name: "gram", conditions: gram::CONDITIONS, run: gram::run },
+    Bench { name: "read", conditions: read::CONDITIONS, run: read::run },
+    Bench { name: "kernels", conditions: kernels::CONDITIONS, run: kernels::run },
     Bench { name: "train", conditions: train::CONDITIONS, run: train::run },
 ];
 

@@ -1,37 +1,81 @@
-//! From paths and flags to datasets.
+//! From paths and flags to tables and datasets.
 
 use std::path::Path;
 
 use mercer::Dtype;
-use mercer::dataset::Dataset;
+use mercer::dataset::{Dataset, Encoding, Table};
 use mercer::model::Header;
-use mercer_io::{ColumnRef, InputChoice, ReadOptions, TargetChoice, list_files, open, open_with_labels};
+use mercer_io::{
+    CategoricalChoice, ColumnRef, InputChoice, ReadOptions, TargetChoice, list_files, open_many, open_with_labels,
+};
 
-use crate::args::{ColumnArgs, ReadingArgs};
+use crate::args::{ColumnArgs, EncodingArgs, ReadingArgs};
 use crate::failure::Failure;
 use crate::progress::Bar;
+use crate::text::count;
+
+fn columns(texts: &[String]) -> Vec<ColumnRef> {
+    texts.iter().filter_map(|text| text.parse::<ColumnRef>().ok()).collect()
+}
 
 /// The columns a user named.
 fn chosen(target: &[String]) -> Option<TargetChoice> {
-    let columns = target.iter().filter_map(|text| text.parse::<ColumnRef>().ok()).collect();
-    (!target.is_empty()).then_some(TargetChoice::Columns(columns))
+    match target {
+        [] => None,
+        [none] if none == "none" => Some(TargetChoice::None),
+        _ => Some(TargetChoice::Columns(columns(target))),
+    }
 }
 
-/// How to read training rows.
-pub(crate) fn training_options(reading: &ReadingArgs, columns: &ColumnArgs, labels: bool, dtype: Dtype) -> ReadOptions {
+fn inputs(reading: &ReadingArgs) -> Option<InputChoice> {
+    match (reading.inputs.as_slice(), reading.drop.as_slice()) {
+        ([], []) => None,
+        ([], drop) => Some(InputChoice::AllBut(columns(drop))),
+        (inputs, _) => Some(InputChoice::Columns(columns(inputs))),
+    }
+}
+
+/// How to read rows of which nothing is known; `dtype` none: as stored.
+pub(crate) fn table_options(
+    reading: &ReadingArgs,
+    columns: &ColumnArgs,
+    labels: bool,
+    dtype: Option<Dtype>,
+) -> ReadOptions {
     let default = if labels { TargetChoice::None } else { TargetChoice::Auto };
+    let categorical = match columns.categorical.as_slice() {
+        [one] if one == "auto" => CategoricalChoice::Auto,
+        [one] if one == "none" => CategoricalChoice::None,
+        named => CategoricalChoice::Columns(self::columns(named)),
+    };
     ReadOptions {
         target: chosen(&columns.target).unwrap_or(default),
         n_inputs: columns.n_inputs,
+        categorical,
+        keep_missing: true,
         ..base_options(reading, dtype)
     }
 }
 
+/// How to read training rows.
+pub(crate) fn training_options(
+    reading: &ReadingArgs,
+    columns: &ColumnArgs,
+    encoding: &EncodingArgs,
+    labels: bool,
+    dtype: Dtype,
+) -> ReadOptions {
+    let keep_missing = encoding.spec().impute != mercer::dataset::Impute::Refuse;
+    ReadOptions { keep_missing, ..table_options(reading, columns, labels, Some(dtype)) }
+}
+
 /// The columns a model was trained on.
 pub(crate) struct TrainedColumns {
+    /// Columns of the data that are inputs.
     pub(crate) n_inputs: usize,
     input_names: Vec<String>,
     target_names: Vec<String>,
+    encoding: Option<Encoding>,
     dtype: Dtype,
 }
 
@@ -40,13 +84,15 @@ impl TrainedColumns {
     pub(crate) fn of_dataset(dataset: &Dataset, dtype: Dtype) -> Self {
         let info = dataset.info();
         let (input_names, target_names) = (info.input_names.clone(), info.target_names.clone());
-        Self { n_inputs: dataset.n_inputs(), input_names, target_names, dtype }
+        let (n_inputs, encoding) = (dataset.table().n_inputs(), dataset.encoding().cloned());
+        Self { n_inputs, input_names, target_names, encoding, dtype }
     }
 
     /// Those a saved model names.
     pub(crate) fn of_model(header: &Header) -> Self {
         let (input_names, target_names) = (header.input_names.clone(), header.target_names.clone());
-        Self { n_inputs: header.spec.map.n_inputs(), input_names, target_names, dtype: header.spec.dtype }
+        let (n_inputs, encoding) = (header.n_columns(), header.encoding.clone());
+        Self { n_inputs, input_names, target_names, encoding, dtype: header.spec.dtype }
     }
 
     fn inputs(&self) -> InputChoice {
@@ -64,6 +110,23 @@ impl TrainedColumns {
         let positions = self.target_names.iter().map(|name| target_position(name)).collect::<Option<_>>();
         positions.filter(|_| self.input_names.is_empty()).unwrap_or_default()
     }
+
+    /// The rows of a table as the model takes them; levels that it does not know are told on standard error.
+    pub(crate) fn encode(&self, table: Table, quiet: bool) -> Result<Dataset, Failure> {
+        mercer_io::check_inputs(self.n_inputs, &table)?;
+        if let (Some(encoding), false) = (&self.encoding, quiet) {
+            for unknown in encoding.unknown_levels(&table) {
+                let (file, column, rows) = (&table.info().name, &unknown.column, count(unknown.n_rows));
+                let taken = if unknown.other { "taken as other" } else { "taken as none of them" };
+                let examples: Vec<String> = unknown.examples.iter().map(|level| format!("{level:?}")).collect();
+                let examples = examples.join(", ");
+                eprintln!(
+                    "mercer: {file}: column {column}, {rows} rows with levels unknown to the model ({examples}): {taken}"
+                );
+            }
+        }
+        Ok(Dataset::encoded(table, self.encoding.clone())?)
+    }
 }
 
 /// How to read rows for a model that need no targets: the same columns, targets passed over where they are there.
@@ -73,11 +136,15 @@ pub(crate) fn prediction_options(reading: &ReadingArgs, columns: &TrainedColumns
 
 /// How to read rows for a model: the same columns, the target where it is there.
 pub(crate) fn model_options(reading: &ReadingArgs, columns: &TrainedColumns, target: &[String]) -> ReadOptions {
+    let base = base_options(reading, Some(columns.dtype));
+    let categorical = columns.encoding.as_ref().map(|encoding| CategoricalChoice::Inputs(encoding.categorical()));
     ReadOptions {
         target: chosen(target).unwrap_or_else(|| columns.target_if_present(true)),
         n_inputs: Some(columns.n_inputs),
-        inputs: columns.inputs(),
-        ..base_options(reading, columns.dtype)
+        inputs: inputs(reading).unwrap_or_else(|| columns.inputs()),
+        categorical: categorical.unwrap_or_default(),
+        keep_missing: columns.encoding.as_ref().is_some_and(Encoding::imputes),
+        ..base
     }
 }
 
@@ -86,21 +153,25 @@ fn target_position(name: &str) -> Option<usize> {
     name.strip_prefix("column ")?.parse::<usize>().ok()?.checked_sub(1)
 }
 
-fn base_options(reading: &ReadingArgs, dtype: Dtype) -> ReadOptions {
+fn base_options(reading: &ReadingArgs, dtype: Option<Dtype>) -> ReadOptions {
     ReadOptions {
-        dtype: Some(dtype),
+        dtype,
         block_rows: reading.block_rows as usize,
         header: reading.header,
         delimiter: reading.delimiter,
+        inputs: inputs(reading).unwrap_or_default(),
         ..ReadOptions::default()
     }
 }
 
 /// Refuses to write over a file that is read.
-pub(crate) fn refuse_overwriting(output: &Path, inputs: &[Option<&str>]) -> Result<(), Failure> {
+pub(crate) fn refuse_overwriting<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a String>,
+) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().ok();
     let Some(target) = real(output) else { return Ok(()) };
-    for input in inputs.iter().flatten().flat_map(|input| list_files(&[input]).unwrap_or_default()) {
+    for input in inputs.into_iter().flat_map(|input| list_files(&[input]).unwrap_or_default()) {
         let file = input.split_once("::").map_or(input.as_str(), |(file, _)| file);
         if real(Path::new(&input)).or_else(|| real(Path::new(file))).as_ref() == Some(&target) {
             let output = output.display();
@@ -110,17 +181,22 @@ pub(crate) fn refuse_overwriting(output: &Path, inputs: &[Option<&str>]) -> Resu
     Ok(())
 }
 
-/// Reads and checks a file once (`-` is standard input), and keeps it in memory where it is small enough.
+/// Reads and checks files once (`-` is standard input), and keeps them in memory where they are small enough.
 pub(crate) fn load(
-    path: &str,
-    labels: Option<&str>,
+    paths: &[String],
+    labels: &[String],
     options: &ReadOptions,
     reading: &ReadingArgs,
     bar: &Bar,
-) -> Result<Dataset, Failure> {
+) -> Result<Table, Failure> {
     let source = bar.opening(|| match labels {
-        Some(labels) => open_with_labels(&[path], &[labels], options),
-        None => open(path, options),
+        [] => open_many(paths, options),
+        labels => open_with_labels(paths, labels, options),
     })??;
-    Ok(Dataset::scan_with(source, reading.cache.saturating_mul(1 << 20), bar)?)
+    Ok(Table::scan_with(source, cache_bytes(reading), bar)?)
+}
+
+/// How much of a table is kept in memory.
+pub(crate) fn cache_bytes(reading: &ReadingArgs) -> usize {
+    reading.cache.saturating_mul(1 << 20)
 }

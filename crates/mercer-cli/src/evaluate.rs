@@ -19,12 +19,13 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let header = model.header();
     let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
-    let options = model_options(&args.reading, &TrainedColumns::of_model(&header), &args.target);
-    let labels = args.labels.as_deref();
-    let dataset = driver.time("load", || load(&args.data, labels, &options, &args.reading, &bar))?;
-    mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
+    let columns = TrainedColumns::of_model(&header);
+    let options = model_options(&args.reading, &columns, &args.target);
+    let table = driver.time("load", || load(&args.data, &args.labels, &options, &args.reading, &bar))?;
+    let dataset = columns.encode(table, args.run.quiet)?;
     if dataset.targets().is_none() {
-        let text = format!("{} has no targets to compare with; give --labels FILE or --target COLUMN", args.data);
+        let name = &dataset.info().name;
+        let text = format!("{name} has no targets to compare with; give --labels FILE or --target COLUMN");
         return Err(Failure::Usage(text));
     }
     let evaluation = model.evaluate(&driver, &dataset)?;

@@ -1,18 +1,22 @@
-//! The command line of mercer: train, predict, evaluate, inspect.
+//! The command line of mercer: train, predict, evaluate, inspect, transform, split, convert.
 //!
 //! Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 failed, 2 bad input or
 //! flags, 130 interrupted.
 
 mod args;
+mod convert;
 mod data;
 mod evaluate;
 mod failure;
 mod inspect;
 mod memory;
+mod output;
 mod predict;
 mod progress;
+mod split;
 mod text;
 mod train;
+mod transform;
 
 use std::process::ExitCode;
 
@@ -34,5 +38,8 @@ fn run() -> Result<(), Failure> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Transform(args) => transform::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Convert(args) => convert::run(&args),
     }
 }

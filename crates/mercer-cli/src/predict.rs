@@ -22,13 +22,15 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let header = model.header();
     let mut predictions = Predictions::new(&header, args)?;
     if let Some(path) = &args.output {
-        refuse_overwriting(path, &[Some(&args.data), args.model.to_str()])?;
+        let model = args.model.to_string_lossy().into_owned();
+        refuse_overwriting(path, args.data.iter().chain([&model]))?;
     }
     let bar = Bar::new(args.run.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
-    let options = prediction_options(&args.reading, &TrainedColumns::of_model(&header));
-    let dataset = driver.time("load", || load(&args.data, None, &options, &args.reading, &bar))?;
-    mercer_io::check_inputs(header.spec.map.n_inputs(), &dataset)?;
+    let columns = TrainedColumns::of_model(&header);
+    let options = prediction_options(&args.reading, &columns);
+    let table = driver.time("load", || load(&args.data, &[], &options, &args.reading, &bar))?;
+    let dataset = columns.encode(table, args.run.quiet)?;
     let Some(path) = &args.output else {
         if args.run.json {
             return print_json(&model, &driver, &dataset, args.scores);

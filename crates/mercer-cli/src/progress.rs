@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer::Progress;
+use mercer::dataset::{Block, Table};
 
 use crate::failure::Failure;
 
@@ -57,6 +58,26 @@ impl Bar {
     fn current(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
         self.current.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+}
+
+/// Hands `each` every block of a table as it is stored, telling and asking `bar`.
+pub(crate) fn for_each_block(
+    bar: &Bar,
+    stage: &str,
+    table: &Table,
+    mut each: impl FnMut(&Block) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    bar.start(stage, table.n_rows());
+    let mut blocks = table.blocks(None)?;
+    while let Some(block) = blocks.next_block()? {
+        if interrupted() {
+            return Err(mercer::Error::Interrupted.into());
+        }
+        each(&block)?;
+        bar.advance(block.rows.n_rows() as u64);
+    }
+    bar.finish();
+    Ok(())
 }
 
 impl Progress for Bar {

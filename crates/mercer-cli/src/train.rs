@@ -4,15 +4,13 @@ use std::io::Write;
 use std::time::Instant;
 
 use mercer::Driver;
-use mercer::dataset::Dataset;
-use mercer::feature_maps::MapSpec;
-use mercer::learners::LearnerSpec;
+use mercer::dataset::{Dataset, Encoding, Split, Table};
 use mercer::model::Model;
-use mercer::pipeline::{Evaluation, FitReport, PipelineSpec};
+use mercer::pipeline::{Evaluation, FitReport};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Learner, Map as MapName, ModelArgs, Sample, TrainArgs};
-use crate::data::{TrainedColumns, load, model_options, refuse_overwriting, training_options};
+use crate::args::{Sample, TrainArgs};
+use crate::data::{TrainedColumns, cache_bytes, load, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::progress::Bar;
@@ -33,31 +31,30 @@ struct Trained {
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
-    let spec = pipeline_spec(&args.model);
+    let spec = args.learner.pipeline(&args.map);
     spec.validate()?;
     let bar = Bar::new(args.run.quiet);
     if let Some(path) = &args.output {
-        let inputs = [&args.data, &args.labels, &args.test, &args.test_labels];
-        refuse_overwriting(path, &inputs.map(Option::as_deref))?;
+        refuse_overwriting(path, [&args.data, &args.labels, &args.test, &args.test_labels].into_iter().flatten())?;
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
     let driver = Driver::new(args.run.threads, &bar)?;
-    let (dataset, sample_test) = driver.time("load", || training_data(args, &bar))?;
+    let (dataset, held_out) = driver.time("load", || training_data(args, &bar))?;
     if dataset.targets().is_none() {
         let text = format!("{} has no targets to learn; give them with --labels FILE", dataset.info().name);
         return Err(Failure::Usage(text));
     }
     // Test rows that cannot be used are said before the work, too.
-    let test = match (sample_test, &args.test) {
+    let test = match (held_out, args.test.as_slice()) {
         (Some(test), _) => Some(test),
-        (None, Some(path)) => Some(driver.time("load", || test_data(args, &dataset, path, &bar))?),
-        (None, None) => None,
+        (None, []) => None,
+        (None, _) => Some(driver.time("load", || test_data(args, &dataset, &bar))?),
     };
     if let (Some(test), Some(targets)) = (&test, dataset.targets()) {
         test.check_targets(&targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?)?;
     }
-    let (model, report) = Model::fit(&dataset, &spec, args.model.dtype.into(), &driver)?;
+    let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
     let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;
     driver.check_interrupted()?;
     let model_bytes = match &args.output {
@@ -83,42 +80,36 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn pipeline_spec(args: &ModelArgs) -> PipelineSpec {
-    let map = match args.map {
-        MapName::Fourier => MapSpec::Fourier { n_components: args.n_components, gamma: args.gamma },
-    };
-    let learner = match args.learner {
-        Learner::Ridge => LearnerSpec::Ridge { lambda: args.lambda },
-    };
-    PipelineSpec {
-        preprocess: args.preprocess.into(),
-        map,
-        learner,
-        task: args.task.map(Into::into),
-        cv: args.cv,
-        seed: args.seed,
-    }
-}
-
-/// The training rows; of a bundled sample also its test rows.
+/// The training rows, and the test rows of a bundled sample or those held out.
 fn training_data(args: &TrainArgs, bar: &Bar) -> Result<(Dataset, Option<Dataset>), Failure> {
-    let Some(path) = &args.data else {
-        let Some(Sample::Digits) = args.sample else { return Err(Failure::Usage("no data".to_owned())) };
-        let (train, test) = mercer_io::digits(args.model.seed)?;
+    if let Some(Sample::Digits) = args.sample {
+        let (train, test) = mercer_io::digits(args.map.seed)?;
         return Ok((train, Some(test)));
-    };
-    let labels = args.labels.as_deref();
-    let options = training_options(&args.reading, &args.columns, labels.is_some(), args.model.dtype.into());
-    Ok((load(path, labels, &options, &args.reading, bar)?, None))
+    }
+    let (dtype, labels) = (args.map.dtype.into(), !args.labels.is_empty());
+    let options = training_options(&args.reading, &args.columns, &args.encoding, labels, dtype);
+    let table = load(&args.data, &args.labels, &options, &args.reading, bar)?;
+    let Some(test_size) = args.test_size else { return Ok((encode(args, table, bar)?, None)) };
+    let (stratify, task) = (!args.stratify.no_stratify, args.learner.task.map(Into::into));
+    let split = Split { test_size, stratify, task, seed: args.map.seed };
+    let (train, test) = split.apply(table, cache_bytes(&args.reading), bar)?;
+    let train = encode(args, train, bar)?;
+    let test = TrainedColumns::of_dataset(&train, dtype).encode(test, args.run.quiet)?;
+    Ok((train, Some(test)))
 }
 
-fn test_data(args: &TrainArgs, train: &Dataset, path: &str, bar: &Bar) -> Result<Dataset, Failure> {
-    let columns = TrainedColumns::of_dataset(train, args.model.dtype.into());
+fn encode(args: &TrainArgs, table: Table, bar: &Bar) -> Result<Dataset, Failure> {
+    let encoding = Encoding::fit(&table, args.encoding.spec(), bar)?;
+    Ok(Dataset::encoded(table, encoding)?)
+}
+
+fn test_data(args: &TrainArgs, train: &Dataset, bar: &Bar) -> Result<Dataset, Failure> {
+    let columns = TrainedColumns::of_dataset(train, args.map.dtype.into());
     let options = model_options(&args.reading, &columns, &args.columns.target);
-    let test = load(path, args.test_labels.as_deref(), &options, &args.reading, bar)?;
-    mercer_io::check_inputs(columns.n_inputs, &test)?;
+    let test = columns.encode(load(&args.test, &args.test_labels, &options, &args.reading, bar)?, args.run.quiet)?;
     if test.targets().is_none() {
-        return Err(Failure::Usage(format!("{path} has no targets; give them with --test-labels FILE")));
+        let name = &test.info().name;
+        return Err(Failure::Usage(format!("{name} has no targets; give them with --test-labels FILE")));
     }
     Ok(test)
 }
@@ -136,6 +127,7 @@ impl Trained {
             "outputs": header.outputs,
             "lambda": self.report.lambda,
             "approximation": self.report.approximation,
+            "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,
             "seconds": seconds,
             "threads": self.threads,
@@ -146,7 +138,7 @@ impl Trained {
         if let Some(test) = &self.test {
             object["test"] = json!(test);
         }
-        if let (Some(_), Some(choice)) = (args.model.cv, &self.report.lambda) {
+        if let (Some(_), Some(choice)) = (args.learner.cv, &self.report.lambda) {
             object["cv"] = cross_validation(&choice.folds);
         }
         object
@@ -158,6 +150,7 @@ impl Trained {
             "name": info.name,
             "format": info.format,
             "n_rows": self.dataset.n_rows(),
+            "n_columns": self.dataset.table().n_inputs(),
             "n_inputs": self.dataset.n_inputs(),
             "n_stored": self.dataset.n_stored(),
             "in_memory": self.dataset.is_in_memory(),

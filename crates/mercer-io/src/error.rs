@@ -93,6 +93,14 @@ pub enum Error {
     #[error("{at}: {value} is not a finite number; {remedy}")]
     NotFinite { at: Box<Place>, value: String, remedy: &'static str },
 
+    /// An input is a word where numbers are expected.
+    #[error("{at}: {value:?} is not a number; write numbers like 1.5 or -2e3{}", words_hint(.at, .value))]
+    Word { at: Box<Place>, value: String },
+
+    /// An input is missing.
+    #[error("{at}: the value is missing{}; fill it in, remove the row, or train with --impute mean|median|most_frequent", written(.value))]
+    MissingInput { at: Box<Place>, value: String },
+
     /// A field is empty.
     #[error("{at}: the value is missing; fill it in or remove the row or the column")]
     Missing { at: Box<Place> },
@@ -274,6 +282,21 @@ fn hint(value: &str) -> &'static str {
     } else {
         ", and words only in the target column"
     }
+}
+
+/// What to do about a word where the column has a name, or a number, to be called by.
+fn words_hint(at: &Place, value: &str) -> String {
+    let column = match (&at.name, at.column) {
+        (Some(name), _) if !name.is_empty() && !name.contains(char::is_whitespace) => name.clone(),
+        (Some(name), _) if !name.is_empty() => format!("{name:?}"),
+        (_, column) => column.unwrap_or_default().to_string(),
+    };
+    let writing = if value.contains(',') || value.contains(char::is_whitespace) { hint(value) } else { "" };
+    format!("{writing}, or take the column as words with --categorical {column} or leave it out with --drop {column}")
+}
+
+fn written(value: &str) -> String {
+    if value.is_empty() { String::new() } else { format!(" ({value:?})") }
 }
 
 fn available(columns: &[String], n_columns: usize) -> String {

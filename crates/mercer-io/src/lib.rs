@@ -38,6 +38,7 @@ mod locate;
 mod model_file;
 mod npy;
 mod npz;
+mod number;
 mod open;
 mod options;
 mod output;
@@ -53,7 +54,7 @@ pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;
 pub use model_file::{
-    TensorShapes, check_inputs, load_model, model_from_bytes, model_to_bytes, read_model_header, save_model,
+    TensorShapes, check_inputs, is_model, load_model, model_from_bytes, model_to_bytes, read_model_header, save_model,
 };
 pub use open::{open, open_bytes, open_many};
 pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions, TargetChoice};

@@ -10,6 +10,7 @@ use ndarray::Array2;
 use crate::error::shown;
 use crate::input::Origin;
 use crate::lines::Lines;
+use crate::number::{parse_digits, parse_prefix};
 use crate::value::{Value, parse_number};
 use crate::{Error, Place, ReadOptions, Result, TargetChoice};
 
@@ -144,22 +145,25 @@ fn parse_entries<'a, T: Value>(
         if text.is_empty() {
             return Ok(());
         }
-        if text.starts_with(b"qid:") {
+        if text[0] == b'q' && text.starts_with(b"qid:") {
             text = &text[first_token(text).len()..];
             continue;
         }
         let bad = (text, previous);
-        let (index, digits) = parse_index(text);
+        let (index, digits) = parse_digits(text, 0, 0);
         let value = text.get(digits + 1..).ok_or(bad)?;
-        let (number, len) = fast_float2::parse_partial::<T, _>(value).map_err(|_| bad)?;
+        let (number, len) = parse_prefix::<T>(value).ok_or(bad)?;
         let ends = value.get(len).is_none_or(u8::is_ascii_whitespace);
-        if text[digits] != b':' || index <= previous || index > largest || !ends || !number.is_finite() {
+        if text[digits] != b':' || index <= previous || index > largest || digits > MOST_DIGITS || !ends {
             return Err(bad);
         }
         rows.push(index as usize - 1, number).map_err(|_| bad)?;
         (previous, text) = (index, &value[len..]);
     }
 }
+
+/// An index of more digits may have wrapped.
+const MOST_DIGITS: usize = 18;
 
 /// The digits `text` begins with: their number, saturated far above any index, and how many they are.
 fn parse_index(text: &[u8]) -> (u64, usize) {

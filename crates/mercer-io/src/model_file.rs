@@ -11,10 +11,10 @@
 //! Loading checks everything and runs nothing from the file; any safetensors reader (NumPy, torch) can open it.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
-use mercer::dataset::Dataset;
+use mercer::dataset::Table;
 use mercer::model::{AnyPipeline, Header, Model, Tensor};
 use mercer::pipeline::Pipeline;
 use mercer::{Dtype, Scalar};
@@ -70,6 +70,18 @@ pub fn model_from_bytes(name: &str, bytes: &[u8]) -> Result<Model> {
         Dtype::Float64 => decode(&tensors, f64::from_le_bytes).map(|tensors| Model::from_parts(header, tensors)),
     };
     built.map_err(wrong)?.map_err(|error| wrong(error.to_string()))
+}
+
+/// Whether a file begins as a model does: the length of a JSON header that the file has room for, and its brace.
+pub fn is_model(path: &Path) -> bool {
+    let mut head = [0; 9];
+    let read = std::fs::File::open(path).and_then(|mut file| {
+        let len = file.metadata()?;
+        file.read_exact(&mut head)?;
+        Ok(if len.is_file() { len.len() } else { 0 })
+    });
+    let [length @ .., brace] = head;
+    read.is_ok_and(|len| brace == b'{' && u64::from_le_bytes(length) < len)
 }
 
 /// The name and shape of every tensor, by name.
@@ -169,16 +181,16 @@ impl Stored for f64 {
     const STORED: safetensors::Dtype = safetensors::Dtype::F64;
 }
 
-/// Checks that `dataset` has the width that a model was trained on, naming both.
+/// Checks that `table` has the columns that a model was trained on, naming both numbers.
 ///
 /// # Errors
 /// [`Error::Data`] when it has not.
-pub fn check_inputs(expected: usize, dataset: &Dataset) -> Result<()> {
-    let got = dataset.n_inputs();
-    let sparse = dataset.info().layout == mercer::dataset::Layout::Sparse;
+pub fn check_inputs(expected: usize, table: &Table) -> Result<()> {
+    let got = table.n_inputs();
+    let sparse = table.info().layout == mercer::dataset::Layout::Sparse;
     if got == expected || (sparse && got < expected) {
         return Ok(());
     }
     let reason = format!("has {got} inputs in a row, the model was trained on {expected}");
-    Err(Error::Data { file: dataset.info().name.clone(), reason })
+    Err(Error::Data { file: table.info().name.clone(), reason })
 }

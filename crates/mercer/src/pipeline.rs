@@ -2,9 +2,11 @@
 
 mod features;
 mod fit;
+mod memory;
 
 pub use features::Features;
 pub use fit::FitReport;
+pub use memory::TrainingMemory;
 
 use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView1, ArrayView2};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mercer::dataset::{Layout, TargetEncoder, Task};
+use mercer::dataset::{ColumnEncoding, Layout, TargetEncoder, Task};
 use mercer::feature_maps::Gamma;
 use mercer::learners::Lambda;
 use mercer::pipeline::{Outputs, ResolvedLearner};
@@ -16,12 +16,15 @@ use crate::text::{bytes, count, kernel, number, percent, real_values, scores, ta
 pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
     writeln!(out, "data        {}", data(trained))?;
     writeln!(out, "            {}", target(trained, args))?;
+    for line in encoding(trained) {
+        writeln!(out, "{line}")?;
+    }
     writeln!(out, "preprocess  {}", preprocess(trained, args))?;
     for line in map(trained, args) {
         writeln!(out, "{line}")?;
     }
     writeln!(out, "learner     {}", learner(trained, args))?;
-    if let (Some(k), Some(choice)) = (args.model.cv, &trained.report.lambda) {
+    if let (Some(k), Some(choice)) = (args.learner.cv, &trained.report.lambda) {
         writeln!(out, "{:<12}{}", format!("{k}-fold cv"), fold_scores(&cross_validation(&choice.folds)))?;
     }
     if let Some(test) = &trained.test {
@@ -67,7 +70,7 @@ fn data(trained: &Trained) -> String {
 fn target(trained: &Trained, args: &TrainArgs) -> String {
     let names = trained.dataset.info().target_names.join(", ");
     let of = if names.is_empty() { String::new() } else { format!(" of {names}") };
-    let why = if args.model.task.is_some() { "" } else { ", as the targets show" };
+    let why = if args.learner.task.is_some() { "" } else { ", as the targets show" };
     match &trained.model.header().outputs {
         Outputs::Classification { classes } => {
             let balance = balance(trained);
@@ -86,6 +89,38 @@ fn balance(trained: &Trained) -> String {
     format!(" ({} to {} of the rows each)", share(counts.iter().min()), share(counts.iter().max()))
 }
 
+/// What became of words and missing values.
+fn encoding(trained: &Trained) -> Vec<String> {
+    let Some(encoding) = trained.dataset.encoding() else { return Vec::new() };
+    let table = trained.dataset.table();
+    let mut parts: Vec<String> = Vec::new();
+    for (input, column) in encoding.columns().iter().enumerate() {
+        let ColumnEncoding::Categorical { levels, other, .. } = column else { continue };
+        let name = table.info().input_names.get(input).cloned().unwrap_or_else(|| format!("column {}", input + 1));
+        let all = count(table.levels(input).len() as u64);
+        parts.push(if *other {
+            format!("{name} (the {} most frequent of {all} levels, and other)", levels.len())
+        } else {
+            format!("{name} ({all} levels)")
+        });
+    }
+    const SHOWN: usize = 4;
+    let (n, more) = (parts.len(), parts.len().saturating_sub(SHOWN));
+    parts.truncate(SHOWN);
+    let more = if more > 0 { format!(", … {more} more") } else { String::new() };
+    let mut lines = Vec::new();
+    if n > 0 {
+        let into = count(encoding.n_indicators() as u64);
+        lines.push(format!("categories  {n} columns of words into {into} inputs: {}{more}", parts.join(", ")));
+    }
+    let missing: u64 = table.n_missing().iter().sum();
+    if missing > 0 {
+        let columns = table.n_missing().iter().filter(|n| **n > 0).count();
+        lines.push(format!("missing     {} values in {columns} columns filled in", count(missing)));
+    }
+    lines
+}
+
 fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
     let spec = trained.model.header().spec.preprocess;
     let what = match spec {
@@ -96,8 +131,7 @@ fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
         PreprocessSpec::MaxAbs => "columns divided by their largest absolute value, zeros kept",
         PreprocessSpec::UnitNorm => "rows to length 1",
     };
-    let why =
-        if args.model.preprocess == crate::args::Preprocess::Auto { " (the default for this layout)" } else { "" };
+    let why = if args.map.preprocess == crate::args::Preprocess::Auto { " (the default for this layout)" } else { "" };
     match trained.report.n_constant_inputs {
         0 => format!("{what}{why}"),
         n => format!("{what}{why}; {} constant columns ignored", count(n as u64)),
@@ -107,7 +141,8 @@ fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
 fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     let map = trained.model.header().spec.map;
     let features = count(map.n_components() as u64);
-    let rule = match args.model.gamma {
+    let rule = match args.map.gamma {
+        _ if map.spec.gamma().is_none() => "",
         Gamma::Scale => " (scale: 1 / (inputs × variance))",
         Gamma::Median => " (median: 1 / (2 · median distance²))",
         Gamma::Value(_) => "",
@@ -127,7 +162,7 @@ fn learner(trained: &Trained, args: &TrainArgs) -> String {
     let ResolvedLearner::Ridge { lambda } = trained.model.header().spec.learner;
     let text = format!("ridge: lambda {}", number(lambda));
     let Some(choice) = &trained.report.lambda else {
-        let auto = args.model.lambda == Lambda::Auto;
+        let auto = args.learner.lambda == Lambda::Auto;
         return if auto { format!("{text}, too few rows to try others") } else { text };
     };
     let judges: u64 = choice.folds.iter().map(|fold| fold.n_rows).sum();
@@ -137,7 +172,7 @@ fn learner(trained: &Trained, args: &TrainArgs) -> String {
         (None, Some(squared)) => format!(", RMSE {}", number(squared.sqrt())),
         (None, None) => String::new(),
     });
-    match (args.model.cv, choice.candidates.len()) {
+    match (args.learner.cv, choice.candidates.len()) {
         (_, 1) => text,
         (Some(k), n) => format!("{text}, the best of {n} in {k}-fold cross-validation"),
         (None, n) => format!("{text}, the best of {n} on {} rows held out{score}", count(judges)),

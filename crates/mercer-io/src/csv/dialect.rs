@@ -1,6 +1,8 @@
 //! The delimiter of a CSV file and whether it has a header, told by its first lines.
 
+use super::values::trimmed;
 use crate::columns::is_target_name;
+use crate::value::is_missing;
 
 /// The name of the column of labels that mercer writes.
 const WRITTEN: &str = "prediction";
@@ -47,7 +49,9 @@ pub(super) fn detect_header(first: &[Vec<u8>], second: Option<&[Vec<u8>]>) -> bo
     }
     let Some(second) = second else { return numbers.is_empty() && first.len() > 1 };
     let named = first.iter().any(|name| str::from_utf8(name).is_ok_and(|name| is_target_name(name) || name == WRITTEN));
-    named || first.iter().zip(second).any(|(name, below)| !is_number(name) && is_number(below))
+    let names =
+        |(name, below): (&Vec<u8>, &Vec<u8>)| !is_number(name) && !is_missing(trimmed(name)) && is_number(below);
+    named || first.iter().zip(second).any(names)
 }
 
 /// Whether some column holds the same word in both records; numbers are none.
@@ -88,5 +92,7 @@ mod tests {
         assert!(!header("1,2,3", "4,5,6"));
         assert!(!header("cat", "dog"));
         assert!(header("y", "1"));
+        assert!(header(",width", "0,1.5"));
+        assert!(!header("red,?,yes", "blue,3.5,no"));
     }
 }

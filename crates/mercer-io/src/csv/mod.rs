@@ -1,13 +1,20 @@
 //! CSV: fields separated by commas, semicolons or tabs, with or without a header, quoted where they must be.
 //!
-//! Each line is first tried as numbers straight from the bytes (`parse_plain`); a line with quotes, or one on which
-//! that fails, is split with all the rules and either read or refused with the exact place. Cost: one pass over the
-//! bytes.
+//! Each line is first read straight from the bytes (`plain.rs`); a line with quotes, or one on which that fails, is
+//! split with all the rules and either read or refused with the exact place. Cost: one pass over the bytes.
+//!
+//! An input holds numbers, or words: levels of a category, numbered anew in each block. Blanks around a field are no
+//! part of it. A missing value is an empty field, quoted or not, a word for it (NA, null, ?, …) or NaN. There are no
+//! comments: a line that begins with `#` is a header (`#id,width`) or data.
 
 mod dialect;
 mod fields;
+mod levels;
+mod plain;
 mod reader;
 mod records;
+mod sample;
+mod values;
 
 use mercer::dataset::{BlockReader, Layout, Source, SourceInfo};
 use mercer::{Dtype, Result as MercerResult};
@@ -19,10 +26,11 @@ use crate::input::Origin;
 use crate::lines::Lines;
 use crate::open::Purpose;
 use crate::value::{Value, is_missing_word};
-use crate::{Error, Place, ReadOptions, Result};
+use crate::{CategoricalChoice, Error, Place, ReadOptions, Result};
 use dialect::{detect_delimiter, detect_header, shares_word};
 use reader::CsvReader;
 use records::Records;
+use sample::find_words;
 
 /// A CSV file.
 pub(crate) struct CsvSource {
@@ -52,20 +60,23 @@ impl CsvSource {
         let first = next_record(&mut records)?.ok_or_else(|| no_rows("blank lines"))?;
         let first_line = records.number();
         let second = next_record(&mut records)?;
-        let header = match options.header {
-            Some(header) => header,
-            None if !detect_header(&first, second.as_deref()) => false,
-            None if purpose == Purpose::Rows => true,
-            None => !holds_missing(&first) && !first_recurs(&first, second.as_deref(), &mut records)?,
-        };
+        let header = has_header(&first, second.as_deref(), &mut records, options, purpose)?;
         if header && second.is_none() {
             return Err(no_rows("a header"));
         }
-        let n_columns = first.len();
         let names = if header { names(path, first_line, &first)? } else { Vec::new() };
-        let columns = Columns::new(path, names, &vec![false; n_columns], options, purpose)?;
+        let holds_words = match options.categorical {
+            CategoricalChoice::Auto => {
+                let seen: Vec<&[Vec<u8>]> = (!header).then_some(&*first).into_iter().chain(second.as_deref()).collect();
+                find_words(first.len(), &seen, &mut records)?
+            }
+            _ => vec![false; first.len()],
+        };
+        let columns = Columns::new(path, names, &holds_words, options, purpose)?;
         let info = SourceInfo {
             n_inputs: Some(columns.n_inputs),
+            categorical: columns.categorical.clone(),
+            missing: options.keep_missing,
             input_names: columns.input_names(),
             target_names: columns.target_names(),
             ..SourceInfo::new(path, format, Layout::Dense)
@@ -80,7 +91,7 @@ impl CsvSource {
         if self.header {
             next_record(&mut records)?;
         }
-        Ok(CsvReader::new(records, &self.columns, self.first_line, self.block_rows))
+        Ok(CsvReader::new(records, &self.columns, self.info.missing, self.first_line, self.block_rows))
     }
 }
 
@@ -104,6 +115,22 @@ fn find_delimiter(path: &str, origin: &Origin, options: &ReadOptions) -> Result<
     let mut input = origin.open(path)?;
     let head = input.peek(HEAD)?;
     Ok(detect_delimiter(head, head.len() < HEAD))
+}
+
+/// Whether the first record holds the names of the columns.
+fn has_header(
+    first: &[Vec<u8>],
+    second: Option<&[Vec<u8>]>,
+    records: &mut Records,
+    options: &ReadOptions,
+    purpose: Purpose,
+) -> Result<bool> {
+    match options.header {
+        Some(header) => Ok(header),
+        None if !detect_header(first, second) => Ok(false),
+        None if purpose == Purpose::Rows => Ok(true),
+        None => Ok(!holds_missing(first) && !first_recurs(first, second, records)?),
+    }
 }
 
 fn next_record(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {

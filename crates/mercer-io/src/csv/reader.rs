@@ -1,25 +1,31 @@
-//! Rows of numbers and their targets out of CSV records.
+//! Rows of numbers and words and their targets out of CSV records.
 
 use memchr::memchr;
 use mercer::Result as MercerResult;
 use mercer::dataset::{Block, BlockReader, TargetBlock};
 use ndarray::Array2;
 
+use super::levels::{Levels, MOST_ROWS};
+use super::plain::{Field, Plain};
 use super::records::Records;
-use crate::columns::{Columns, Role};
-use crate::error::shown;
-use crate::value::{FILL_IN, Value, is_missing_word, parse_number};
+use super::values::{parse_input, parse_target, parse_text, parse_word};
+use crate::columns::Columns;
+use crate::value::Value;
 use crate::{Error, Place, Result};
 
 /// One reading of a CSV file.
 pub(super) struct CsvReader<'a, T> {
     records: Records,
     columns: &'a Columns,
+    fields: Vec<Field>,
+    keep_missing: bool,
     first_line: u64,
     block_rows: usize,
     n_rows: usize,
     /// The rows of the block so far, all inputs of a row together.
     inputs: Vec<T>,
+    /// The words of the block so far, for each categorical input.
+    levels: Vec<Levels>,
     /// The targets of the block so far, where there are several columns of them.
     numbers: Vec<f64>,
     /// The targets of the block so far, where there is one column of them.
@@ -36,14 +42,14 @@ impl<T: Value> BlockReader for CsvReader<'_, T> {
         if self.n_rows == 0 {
             return Ok(None);
         }
-        let inputs = std::mem::take(&mut self.inputs);
-        let rows = T::dense(matrix(self.n_rows, self.columns.n_inputs, inputs));
+        let rows = T::dense(matrix(self.n_rows, self.columns.n_inputs, renewed(&mut self.inputs)));
         let targets = match self.columns.n_targets {
             0 => None,
-            1 => Some(TargetBlock::Text(std::mem::take(&mut self.text))),
-            n => Some(TargetBlock::Numbers(matrix(self.n_rows, n, std::mem::take(&mut self.numbers)))),
+            1 => Some(TargetBlock::Text(renewed(&mut self.text))),
+            n => Some(TargetBlock::Numbers(matrix(self.n_rows, n, renewed(&mut self.numbers)))),
         };
-        Ok(Some(Block::new(rows, targets)))
+        let levels = self.levels.iter_mut().map(Levels::take).collect();
+        Ok(Some(Block { levels, ..Block::new(rows, targets) }))
     }
 }
 
@@ -51,10 +57,37 @@ fn matrix<U>(n_rows: usize, n_columns: usize, values: Vec<U>) -> Array2<U> {
     Array2::from_shape_vec((n_rows, n_columns), values).expect("whole rows")
 }
 
+/// What was gathered for a block; the next has room for as much at once.
+fn renewed<U>(gathered: &mut Vec<U>) -> Vec<U> {
+    let next = Vec::with_capacity(gathered.len());
+    std::mem::replace(gathered, next)
+}
+
 impl<'a, T: Value> CsvReader<'a, T> {
-    pub(super) fn new(records: Records, columns: &'a Columns, first_line: u64, block_rows: usize) -> Self {
+    pub(super) fn new(
+        records: Records,
+        columns: &'a Columns,
+        keep_missing: bool,
+        first_line: u64,
+        block_rows: usize,
+    ) -> Self {
         let (inputs, numbers, text) = (Vec::new(), Vec::new(), Vec::new());
-        Self { records, columns, first_line, block_rows, n_rows: 0, inputs, numbers, text }
+        let fields = Field::all(columns);
+        let levels: Vec<Levels> = columns.categorical.iter().map(|_| Levels::default()).collect();
+        let block_rows = if levels.is_empty() { block_rows } else { block_rows.min(MOST_ROWS) };
+        Self {
+            records,
+            columns,
+            fields,
+            keep_missing,
+            first_line,
+            block_rows,
+            n_rows: 0,
+            inputs,
+            levels,
+            numbers,
+            text,
+        }
     }
 
     fn read_row(&mut self) -> Result<()> {
@@ -65,10 +98,12 @@ impl<'a, T: Value> CsvReader<'a, T> {
         let start = self.inputs.len();
         self.inputs.resize(start + columns.n_inputs, T::zero());
         let (line, delimiter) = (self.records.line(), self.records.delimiter);
-        let plain = columns.n_targets <= 1 && memchr(b'"', line).is_none();
-        if plain && let Some(target) = parse_plain(line, delimiter, &columns.roles, &mut self.inputs[start..]) {
-            self.text.extend(target.map(str::to_owned));
-            return Ok(());
+        if columns.n_targets <= 1 && memchr(b'"', line).is_none() {
+            let plain = Plain { fields: &self.fields, delimiter, keep_missing: self.keep_missing };
+            if let Some(target) = plain.parse(line, &mut self.inputs[start..], &mut self.levels) {
+                self.text.extend(target.map(str::to_owned));
+                return Ok(());
+            }
         }
         self.read_fields(start)
     }
@@ -88,71 +123,19 @@ impl<'a, T: Value> CsvReader<'a, T> {
         if columns.n_targets > 1 {
             self.numbers.resize(first_number + columns.n_targets, 0.0);
         }
-        for (i, (field, role)) in self.records.fields().iter().zip(&columns.roles).enumerate() {
+        let inputs = &mut self.inputs[start..];
+        for (i, (text, field)) in self.records.fields().iter().zip(&self.fields).enumerate() {
             let at = || Place::column(file, line, i + 1, columns.names.get(i));
-            match *role {
-                Role::Input(input) => self.inputs[start + input] = parse_number(field, at)?,
-                Role::Target(_) if columns.n_targets == 1 => self.text.push(parse_text(field, at)?),
-                Role::Target(target) => self.numbers[first_number + target] = parse_target(field, at)?,
-                Role::Ignored => {}
+            match *field {
+                Field::Number(input) => inputs[input] = parse_input(text, self.keep_missing, at)?,
+                Field::Word { input, levels } => {
+                    inputs[input] = parse_word(text, &mut self.levels[levels], self.keep_missing, at)?;
+                }
+                Field::Target(_) if columns.n_targets == 1 => self.text.push(parse_text(text, at)?),
+                Field::Target(target) => self.numbers[first_number + target] = parse_target(text, at)?,
+                Field::Ignored => {}
             }
         }
         Ok(())
     }
-}
-
-/// The target that a field is: a finite number or a word for a class.
-fn parse_text(field: &[u8], at: impl Fn() -> Box<Place>) -> Result<String> {
-    match str::from_utf8(field).map(str::trim) {
-        Ok("") => Err(Error::Missing { at: at() }),
-        Ok(text) if is_missing_word(text) => Err(Error::MissingWord { at: at(), value: text.to_owned() }),
-        Ok(text) if !is_target(text) => Err(Error::NotFinite { at: at(), value: shown(field), remedy: FILL_IN }),
-        Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(Error::NotUtf8 { at: at(), value: shown(field) }),
-    }
-}
-
-/// Whether this can be a target: one NaN or NA among numbers would make classes of them all.
-fn is_target(text: &str) -> bool {
-    text.parse::<f64>().map_or(!text.is_empty() && !is_missing_word(text), f64::is_finite)
-}
-
-/// One of several targets, which are numbers.
-fn parse_target(field: &[u8], at: impl Fn() -> Box<Place>) -> Result<f64> {
-    parse_number(field, &at).map_err(|error| match error {
-        Error::NotANumber { at, value } if is_missing_word(&value) => Error::MissingWord { at, value },
-        other => other,
-    })
-}
-
-/// Reads a line without quotes into `inputs` and gives its target; `None` when anything is unusual.
-fn parse_plain<'a, T: Value>(
-    line: &'a [u8],
-    delimiter: u8,
-    roles: &[Role],
-    inputs: &mut [T],
-) -> Option<Option<&'a str>> {
-    let mut rest = Some(line);
-    let mut target = None;
-    for role in roles {
-        let field = rest?;
-        let end = match *role {
-            Role::Input(input) => {
-                let (value, len) = fast_float2::parse_partial::<T, _>(field).ok()?;
-                inputs[input] = value;
-                value.is_finite().then_some(len)?
-            }
-            Role::Target(_) | Role::Ignored => memchr(delimiter, field).unwrap_or(field.len()),
-        };
-        if matches!(role, Role::Target(_)) {
-            target = Some(str::from_utf8(&field[..end]).ok()?.trim()).filter(|text| is_target(text));
-            target?;
-        }
-        rest = match field.get(end) {
-            Some(&byte) if byte == delimiter => Some(&field[end + 1..]),
-            Some(_) => return None,
-            None => None,
-        };
-    }
-    rest.is_none().then_some(target)
 }

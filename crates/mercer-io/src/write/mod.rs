@@ -114,12 +114,12 @@ fn written_format(path: &Path) -> Result<(WriteFormat, Packing)> {
 
 impl Schema {
     /// That of the rows of a table, as they stand in it.
-    pub fn of_table(table: &Table, dtype: Dtype) -> Self {
+    pub fn of_table(table: &Table) -> Self {
         let info = table.info();
         Self {
             categorical: info.categorical.clone(),
             input_names: info.input_names.clone(),
-            ..Self::of(info, table.targets(), table.n_rows(), table.n_inputs(), dtype)
+            ..Self::of(info, table.targets(), table.n_rows(), table.n_inputs(), table.dtype())
         }
     }
 

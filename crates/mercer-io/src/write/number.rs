@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn by_hand() {
         assert_eq!([text(7_u8), text(0.1_f32), text(0.1_f64), text(-3.0_f64)], ["7", "0.1", "0.1", "-3"]);
-        assert_eq!([text(-0.0_f64), text(1e300_f64), text(1.5e-7_f32)], ["-0", "1e300", "1.5e-7"]);
+        assert_eq!([text(-0.0_f64), text(1e300_f64), text(1.5e-7_f32)], ["-0", "1e+300", "1.5e-7"]);
     }
 
     /// Bit patterns of every exponent and sign.

@@ -13,6 +13,7 @@ mod panels;
 mod rows;
 mod scanned;
 mod split;
+mod summary;
 mod table;
 mod targets;
 
@@ -24,5 +25,6 @@ pub use panels::{Panel, PanelRows, PanelTargets, Panels, SUM_ROWS, TargetUse, pa
 pub use rows::Rows;
 pub use scanned::Dataset;
 pub use split::{Split, SplitPlan};
+pub use summary::ColumnSummary;
 pub use table::{Blocks, Table};
 pub use targets::{ClassLabel, TargetEncoder, TargetScan, Task};

@@ -33,7 +33,7 @@ impl Split {
         let whole = Arc::new(table);
         let part = |test: bool| {
             let mut info = whole.info().clone();
-            let n_test: u64 = plan.strata.iter().map(|stratum| stratum.n_test).sum();
+            let n_test = plan.n_test();
             info.n_rows = Some(if test { n_test } else { whole.n_rows() - n_test });
             info.name = format!("{}, {} rows", info.name, if test { "test" } else { "training" });
             let source: Arc<dyn Source> = Arc::new(Part { info, whole: whole.clone(), plan: plan.clone(), test });
@@ -104,17 +104,22 @@ pub struct SplitPlan {
 }
 
 impl SplitPlan {
-    /// Rows of a block that are test rows (`test`) or are not.
+    /// Test rows that are still to come.
+    pub fn n_test(&self) -> u64 {
+        self.strata.iter().map(|stratum| stratum.n_test).sum()
+    }
+
+    /// The rows of the next block that are for training, and those that are for testing.
     ///
     /// # Errors
     /// [`Error::Targets`] when the source has other targets than when it was scanned.
-    pub fn select(&mut self, block: &Block, test: bool) -> Result<Vec<usize>> {
+    pub fn divide(&mut self, block: &Block) -> Result<(Vec<usize>, Vec<usize>)> {
         let classes = match (&self.encoder, &block.targets) {
             (Some(encoder), Some(targets)) => Some(encoder.class_numbers(targets)?),
             _ => None,
         };
-        let is_chosen = |i: &usize| self.is_test(classes.as_ref().map_or(0, |classes| classes[*i] as usize)) == test;
-        Ok((0..block.rows.n_rows()).filter(is_chosen).collect())
+        let is_training = |i: &usize| !self.is_test(classes.as_ref().map_or(0, |classes| classes[*i] as usize));
+        Ok((0..block.rows.n_rows()).partition(is_training))
     }
 
     fn is_test(&mut self, class: usize) -> bool {
@@ -155,7 +160,8 @@ struct PartReader<'a> {
 impl BlockReader for PartReader<'_> {
     fn next_block(&mut self) -> Result<Option<Block>> {
         while let Some(block) = self.blocks.next_block()? {
-            let rows = self.plan.select(&block, self.test)?;
+            let (training, test) = self.plan.divide(&block)?;
+            let rows = if self.test { test } else { training };
             if !rows.is_empty() {
                 return Ok(Some(block.select(&rows)));
             }

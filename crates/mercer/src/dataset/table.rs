@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mercer_simd::Scalar;
+use mercer_simd::{Dtype, Scalar};
 use ndarray::ArrayView2;
 
 use super::{
@@ -22,6 +22,7 @@ pub struct Table {
     n_rows: u64,
     n_inputs: usize,
     n_stored: u64,
+    dtype: Dtype,
     targets: Option<TargetScan>,
     columns: Vec<ColumnTally>,
     origin: Origin,
@@ -129,6 +130,11 @@ impl Table {
         self.n_stored
     }
 
+    /// The type that holds every value: float64 where some block has it.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
     /// What was seen of the targets, where the source has them.
     pub fn targets(&self) -> Option<&TargetScan> {
         self.targets.as_ref()
@@ -226,13 +232,14 @@ struct Tally {
     n_rows: u64,
     n_inputs: usize,
     n_stored: u64,
+    dtype: Dtype,
     targets: Option<TargetScan>,
     columns: Vec<ColumnTally>,
 }
 
 impl Tally {
     fn new(info: SourceInfo) -> Self {
-        Self { info, n_rows: 0, n_inputs: 0, n_stored: 0, targets: None, columns: Vec::new() }
+        Self { info, n_rows: 0, n_inputs: 0, n_stored: 0, dtype: Dtype::Float32, targets: None, columns: Vec::new() }
     }
 
     fn add(&mut self, block: &Block) -> Result<()> {
@@ -255,6 +262,9 @@ impl Tally {
                 BlockRows::Dense64(x) => self.add_columns(x.view(), &block.levels)?,
                 _ => (),
             }
+        }
+        if matches!(block.rows, BlockRows::Dense64(_) | BlockRows::Sparse64(_)) {
+            self.dtype = Dtype::Float64;
         }
         self.n_rows += block.rows.n_rows() as u64;
         self.n_inputs = self.n_inputs.max(width);
@@ -288,8 +298,8 @@ impl Tally {
         if n_inputs == 0 {
             return Err(Error::Inputs { context: context(), got: 0, expected: 1 });
         }
-        let Tally { info, n_rows, n_stored, targets, columns, .. } = self;
-        Ok(Table { info, n_rows, n_inputs, n_stored, targets, columns, origin })
+        let Tally { info, n_rows, n_stored, dtype, targets, columns, .. } = self;
+        Ok(Table { info, n_rows, n_inputs, n_stored, dtype, targets, columns, origin })
     }
 }
 

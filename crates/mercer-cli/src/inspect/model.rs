@@ -1,26 +1,26 @@
-//! `mercer inspect`: what a saved model is.
+//! What a saved model is.
 
 use std::io::Write;
+use std::path::Path;
 
 use mercer::model::Header;
 use mercer::pipeline::{Outputs, ResolvedLearner};
 use serde_json::json;
 
-use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::text::{count, kernel, number, real_values};
 
-pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
-    let (header, tensors) = mercer_io::read_model_header(&args.model)?;
-    let bytes = std::fs::metadata(&args.model).map_or(0, |metadata| metadata.len());
+pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
+    let (header, tensors) = mercer_io::read_model_header(path)?;
+    let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if json {
         let tensors: serde_json::Map<_, _> = tensors.into_iter().map(|(name, shape)| (name, json!(shape))).collect();
         let report = json!({ "command": "inspect", "model_bytes": bytes, "header": header, "tensors": tensors });
         writeln!(out, "{report:#}")?;
         return Ok(());
     }
-    writeln!(out, "{}", args.model.display())?;
+    writeln!(out, "{}", path.display())?;
     describe(&mut out, &header)?;
     for (name, shape) in tensors {
         let shape: Vec<_> = shape.iter().map(|&n| count(n as u64)).collect();
@@ -52,6 +52,11 @@ fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
     if !header.target_names.is_empty() {
         writeln!(out, "target      {}", shortened(&header.target_names))?;
     }
+    if let Some(encoding) = &header.encoding {
+        let (columns, indicators) = (encoding.categorical().len(), count(encoding.n_indicators() as u64));
+        let filled = if encoding.imputes() { "; missing values filled in" } else { "" };
+        writeln!(out, "encoding    {columns} columns of words into {indicators} inputs{filled}")?;
+    }
     writeln!(out, "preprocess  {}", spec.preprocess.name())?;
     let kernel = kernel(spec.map.kernel());
     writeln!(out, "map         {}: {} features of {kernel}", spec.map.name(), count(spec.map.n_components() as u64))?;
@@ -61,7 +66,7 @@ fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
     Ok(())
 }
 
-fn shortened(names: &[String]) -> String {
+pub(super) fn shortened(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown = names[..names.len().min(SHOWN)].join(", ");
     if names.len() > SHOWN { format!("{shown}, … {} more", names.len() - SHOWN) } else { shown }
