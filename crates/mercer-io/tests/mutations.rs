@@ -6,7 +6,7 @@ mod contract;
 use std::fs;
 use std::path::Path;
 
-use contract::{check_model, check_rows, options_from, small_models};
+use contract::{N_BYTES, check_model, check_rows, options_from, small_models};
 
 /// Damaged forms of a file.
 const MUTATIONS: u64 = 300;
@@ -78,6 +78,20 @@ fn rows_are_read_by_the_rules_or_refused() {
         }
     }
     assert!(n_read > 500, "only {n_read} were read");
+}
+
+/// What fuzzing found, once each.
+#[test]
+fn files_that_were_not_read_by_the_rules() {
+    let found: [(&str, [u8; N_BYTES], &[u8]); 1] = [(
+        "a vertical tab is a blank around words as it is around targets",
+        [0, 0, 0, 0, 0, 0, 1, 0],
+        b"w,y\n\x0bx,1\nx,2\n",
+    )];
+    for (what, options, bytes) in found {
+        let outcome = std::panic::catch_unwind(|| check_rows("a.csv", bytes, &options_from(options, None)));
+        assert!(outcome.is_ok(), "{what}");
+    }
 }
 
 #[test]

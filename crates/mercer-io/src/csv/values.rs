@@ -5,11 +5,11 @@ use crate::error::shown;
 use crate::value::{FILL_IN, IMPUTE, Value, is_missing, is_missing_word, parse_number};
 use crate::{Error, Place, Result};
 
-/// A field without the blanks around it, those beyond ASCII included.
+/// A field without the blanks around it, all that [`str::trim`] knows: those beyond ASCII and the vertical tab, too.
 pub(super) fn trimmed(field: &[u8]) -> &[u8] {
     let text = field.trim_ascii();
-    let ascii = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii);
-    if ascii(text.first()) && ascii(text.last()) {
+    let graphic = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
+    if graphic(text.first()) && graphic(text.last()) {
         return text;
     }
     str::from_utf8(text).map_or(text, |text| text.trim().as_bytes())
