@@ -121,6 +121,10 @@ pub enum Error {
     #[error("{at} is longer than {limit} bytes; is the file text with line ends?")]
     LineTooLong { at: Box<Place>, limit: usize },
 
+    /// A record has absurdly many fields.
+    #[error("{at} has more than {limit} fields; write data that wide in LIBSVM or NPY format")]
+    TooManyFields { at: Box<Place>, limit: usize },
+
     /// A LIBSVM label is not one number.
     #[error("{at}: the label {value:?} is not a number; LIBSVM labels are numbers, number the classes")]
     Label { at: Box<Place>, value: String },

@@ -16,8 +16,14 @@ fn peak() -> u64 {
     peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
+/// The peak is that of the process, so the smallest bound comes first.
 #[test]
-fn bombs_stream_in_little_memory() {
+fn bombs_take_little_memory() {
+    many_rows_stream();
+    long_lines_are_refused();
+}
+
+fn many_rows_stream() {
     for extension in ["gz", "xz", "zst", "bz2"] {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
         // 4 MiB a member, 256 MiB in all.
@@ -31,5 +37,26 @@ fn bombs_stream_in_little_memory() {
         }
         assert_eq!(n_rows, 64 * 1024, "{extension}");
         assert!(peak() < 64 * MEBIBYTE, "{extension}: {} MiB at most", peak() / MEBIBYTE);
+    }
+}
+
+/// A zstd frame of `mebibytes` of one byte: magic, a window of 128 KiB, and runs as long as that in 4 bytes each.
+fn run(byte: u8, mebibytes: usize) -> Vec<u8> {
+    let run = |last: u32| [&(128 << 10 << 3 | 1 << 1 | last).to_le_bytes()[..3], &[byte]].concat();
+    [&b"\x28\xb5\x2f\xfd\0\x38"[..], &run(0).repeat(8 * mebibytes - 1), &run(1)].concat()
+}
+
+fn long_lines_are_refused() {
+    let quoted = [run(b'"', 1), run(b'a', 200)].concat();
+    let lines: [(&str, Vec<u8>, &str); 4] = [
+        ("delimiters", run(b',', 200), "longer than 33554432 bytes"),
+        ("fewer delimiters", [run(b',', 20), run(b'\n', 1)].concat(), "more than 1048576 fields"),
+        ("a word", run(b'a', 200), "longer than 33554432 bytes"),
+        ("quotes", quoted, "longer than 33554432 bytes"),
+    ];
+    for (what, bytes, says) in lines {
+        let error = open_bytes("bomb.csv", bytes, &ReadOptions::default()).err().expect(what).to_string();
+        assert!(error.contains(says), "{what}: {error}");
+        assert!(peak() < 256 * MEBIBYTE, "{what}: {} MiB at most", peak() / MEBIBYTE);
     }
 }

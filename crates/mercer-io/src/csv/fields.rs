@@ -1,5 +1,8 @@
 //! The fields of one record, quotes resolved.
 
+/// More fields than this are no row of a table: a few bytes, packed, can be a line of a hundred million delimiters.
+pub(super) const MOST_FIELDS: usize = 1 << 20;
+
 /// Where the splitting of a record stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -36,8 +39,15 @@ impl Fields {
             self.text.push(b'\n');
             return false;
         }
-        self.ends.push(self.text.len());
+        self.end_field();
         true
+    }
+
+    /// Of the fields beyond [`MOST_FIELDS`] one is kept, which tells.
+    fn end_field(&mut self) {
+        if self.ends.len() <= MOST_FIELDS {
+            self.ends.push(self.text.len());
+        }
     }
 
     fn push_byte(&mut self, byte: u8, delimiter: u8) {
@@ -50,7 +60,7 @@ impl Fields {
                 State::Quoted
             }
             (_, byte) if byte == delimiter => {
-                self.ends.push(self.text.len());
+                self.end_field();
                 State::FieldStart
             }
             _ => {

@@ -1,6 +1,6 @@
 //! The records of a CSV file, one after the other.
 
-use super::fields::Fields;
+use super::fields::{Fields, MOST_FIELDS};
 use crate::lines::{LONGEST_LINE, Lines};
 use crate::{Error, Place, Result};
 
@@ -62,6 +62,9 @@ impl Records {
             if !self.lines.advance()? {
                 return Err(Error::UnclosedQuote { at: Place::line(self.file(), self.number) });
             }
+        }
+        if self.fields.len() > MOST_FIELDS {
+            return Err(Error::TooManyFields { at: Place::line(self.file(), self.number), limit: MOST_FIELDS });
         }
         Ok(&self.fields)
     }
