@@ -8,7 +8,9 @@ use crate::{Error, Place, Result};
 /// A line longer than this is no line of text. A record is kept a few times over while it is split: 32 MiB of it, which
 /// a hundred packed bytes can declare, stay below 256 MiB of memory.
 pub(crate) const LONGEST_LINE: usize = 1 << 25;
-const FIRST_BUFFER: usize = 1 << 18;
+/// A small file costs a small buffer; it doubles while reads fill it, up to a size at which their cost is nothing.
+const FIRST_BUFFER: usize = 1 << 14;
+const READ_BUFFER: usize = 1 << 18;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// One pass over the lines. LF and CRLF end a line, the last needs neither; a UTF-8 byte order mark is skipped.
@@ -78,6 +80,8 @@ impl Lines {
             self.buffer.copy_within(self.start..self.filled, 0);
             self.filled -= self.start;
             self.start = 0;
+            let len = (2 * self.buffer.len()).min(READ_BUFFER).min(self.limit);
+            self.buffer.resize(len.max(self.buffer.len()), 0);
         }
         if self.filled == self.buffer.len() {
             if self.filled >= self.limit {
