@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::error::preview;
-use crate::packing::without_extension;
+use crate::packing::split_extension;
 use crate::{Error, Format, Result};
 
 /// Bytes looked at.
@@ -30,7 +30,7 @@ fn detect_text(path: &str, head: &[u8]) -> Result<Format> {
         return Err(Error::UnknownFormat { file: path.to_owned(), start: preview(head), looks });
     }
     let told = head.split(|&byte| byte == b'\n').find_map(detect_line);
-    let extension = without_extension(path).rsplit('.').next().unwrap_or_default();
+    let extension = split_extension(path).0.rsplit('.').next().unwrap_or_default();
     let libsvm = matches!(extension.to_ascii_lowercase().as_str(), "libsvm" | "svm" | "svmlight");
     Ok(told.unwrap_or(if libsvm { Format::Libsvm } else { Format::Csv }))
 }

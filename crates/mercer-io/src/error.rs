@@ -98,7 +98,7 @@ pub enum Error {
     Word { at: Box<Place>, value: String },
 
     /// An input is missing.
-    #[error("{at}: the value is missing{}; fill it in, remove the row, or train with --impute mean|median|most_frequent", written(.value))]
+    #[error("{at}: the value is missing{}; fill it in, remove the row, or train with --impute mean|median|most-frequent", written(.value))]
     MissingInput { at: Box<Place>, value: String },
 
     /// A field is empty.
@@ -220,7 +220,10 @@ pub enum Error {
     Lengths { rows_file: String, n_rows: u64, labels_file: String, n_labels: u64 },
 
     /// No format is known by this extension.
-    #[error("{file}: its extension names no format that is written: {}, each also with .gz", crate::write::WRITTEN)]
+    #[error(
+        "{file}: its extension names no format that is written: {}, each also with .gz, .xz, .zst or .bz2",
+        crate::write::WRITTEN
+    )]
     WriteFormat { file: String },
 
     /// The format has no place for something.

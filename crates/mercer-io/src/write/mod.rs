@@ -16,7 +16,8 @@ use mercer::dataset::{Block, Dataset, Layout, SourceInfo, Table, TargetScan};
 use self::csv::CsvWriter;
 use self::libsvm::LibsvmWriter;
 use self::npy::NpyWriter;
-use self::sink::{Packing, Sink};
+use self::sink::Sink;
+use crate::packing::{Packing, split_extension};
 use crate::{Error, Result};
 
 /// What is going to be written.
@@ -68,7 +69,7 @@ enum WriteFormat {
     Libsvm,
 }
 
-/// Opens a file for a table, in the format that its name asks for: [`WRITTEN`], each also packed (.gz).
+/// Opens a file for a table, in the format that its name asks for: [`WRITTEN`], each also packed (.gz, .xz, .zst, .bz2).
 ///
 /// # Errors
 /// Another extension, what the format cannot hold, and as [`crate::OutputFile::create`].
@@ -101,7 +102,7 @@ pub fn holds_one_array(path: &Path) -> Result<bool> {
 
 fn written_format(path: &Path) -> Result<(WriteFormat, Packing)> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let (packing, name) = Packing::of(&name);
+    let (name, packing) = split_extension(&name);
     let format = match name.rsplit_once('.').map(|(_, extension)| extension) {
         Some("csv") => WriteFormat::Csv,
         Some("tsv") => WriteFormat::Tsv,
