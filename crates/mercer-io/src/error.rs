@@ -283,19 +283,20 @@ fn hint(value: &str) -> &'static str {
     } else if value.split_ascii_whitespace().count() > 1 {
         ", separated by commas, semicolons or tabs"
     } else {
-        ", and words only in the target column"
+        ""
     }
 }
 
-/// What to do about a word where the column has a name, or a number, to be called by.
+/// What to do about a word, with the column as it is chosen: by its name, or by its number where that is no name.
 fn words_hint(at: &Place, value: &str) -> String {
-    let column = match (&at.name, at.column) {
-        (Some(name), _) if !name.is_empty() && !name.contains(char::is_whitespace) => name.clone(),
-        (Some(name), _) if !name.is_empty() => format!("{name:?}"),
-        (_, column) => column.unwrap_or_default().to_string(),
+    let column = match &at.name {
+        Some(name) if name.is_empty() || name.parse::<i64>().is_ok() => None,
+        Some(name) if name.contains(char::is_whitespace) => Some(format!("{name:?}")),
+        name => name.clone(),
     };
-    let writing = if value.contains(',') || value.contains(char::is_whitespace) { hint(value) } else { "" };
-    format!("{writing}, or take the column as words with --categorical {column} or leave it out with --drop {column}")
+    let column = column.unwrap_or_else(|| at.column.unwrap_or_default().to_string());
+    let hint = hint(value);
+    format!("{hint}, or take the column as words with --categorical {column} or leave it out with --drop {column}")
 }
 
 fn written(value: &str) -> String {
