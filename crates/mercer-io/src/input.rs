@@ -29,7 +29,22 @@ impl Origin {
             Self::Entry(entry) => entry.open(name),
         }
     }
+
+    /// The bytes as they are stored, packed or not, to be read from any position.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn stored(&self, name: &str) -> Result<Box<dyn ReadSeek>> {
+        match self {
+            Self::File(path) => Ok(Box::new(open_file(path, name)?)),
+            Self::Entry(_) => Err(Error::NotAFile { file: name.to_owned() }),
+        }
+    }
 }
+
+/// Bytes that can be read from any position.
+#[cfg(feature = "arrow")]
+pub(crate) trait ReadSeek: Read + io::Seek + Send {}
+#[cfg(feature = "arrow")]
+impl<R: Read + io::Seek + Send> ReadSeek for R {}
 
 /// How the bytes are packed, which decides what a failure means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped), models, predictions.
+//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or gzipped,
+//! Parquet, Arrow), models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
 //! rows in blocks. [`open_with_labels`] joins the rows of one file with the targets of another. Every rejection is
@@ -22,6 +23,8 @@
 #![deny(unsafe_code)]
 
 mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod columns;
 mod csv;
 mod detect;

@@ -51,6 +51,15 @@ pub(crate) fn open_for(purpose: Purpose, path: &str, options: &ReadOptions) -> R
             let header = npy::read_header(&mut origin.open(path)?)?;
             open_array(path, format!("{name} array {array}"), origin, header, options)
         }
+        Format::Parquet | Format::Arrow if gzip => {
+            Err(Error::PackedTable { file: path.to_owned(), format: format.name() })
+        }
+        #[cfg(feature = "arrow")]
+        Format::Parquet | Format::Arrow => {
+            Ok(Box::new(crate::arrow::ArrowSource::open(path, format, origin, options, purpose)?))
+        }
+        #[cfg(not(feature = "arrow"))]
+        Format::Parquet | Format::Arrow => Err(Error::LeftOut { file: path.to_owned(), format: format.name() }),
     }
 }
 
