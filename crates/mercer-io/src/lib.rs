@@ -55,4 +55,6 @@ pub use options::{CategoricalChoice, ColumnRef, Format, InputChoice, ReadOptions
 pub use output::{OutputFile, remove_unfinished, write_error};
 pub use place::Place;
 pub use predictions::PredictionWriter;
+#[cfg(feature = "arrow")]
+pub use write::ColumnWriter;
 pub use write::{BlockWriter, Schema};

@@ -1,9 +1,14 @@
 //! Tables as files: rows, targets and predictions, in the format that the file's name asks for.
 
+#[cfg(feature = "arrow")]
+mod columns;
+
 use mercer::Dtype;
 use mercer::dataset::{Block, Layout};
 
 use crate::Result;
+#[cfg(feature = "arrow")]
+pub use columns::ColumnWriter;
 
 /// What is going to be written.
 #[derive(Clone, Debug, PartialEq)]
