@@ -101,8 +101,9 @@ fn numbers_keep_their_bits() {
     let double = Block::new(BlockRows::Dense64(x.clone()), Some(TargetBlock::Numbers(y.clone())));
     let single = Block::new(BlockRows::Dense32(single), Some(TargetBlock::Numbers(y.clone())));
     for (block, dtype) in [(&double, Dtype::Float64), (&single, Dtype::Float32)] {
-        for format in ["csv", "tsv", "svm", "npy"] {
-            for packing in PACKINGS {
+        for format in ["csv", "tsv", "svm", "npy", "parquet", "arrow"] {
+            let columns = matches!(format, "parquet" | "arrow");
+            for packing in if columns { &PACKINGS[..1] } else { &PACKINGS[..] } {
                 let path = folder.path().join(format!("{dtype}.{format}{packing}"));
                 let target_names = if format == "npy" { Vec::new() } else { vec!["label".to_owned()] };
                 let schema = Schema { target_names, ..schema(block, dtype) };
@@ -115,6 +116,7 @@ fn numbers_keep_their_bits() {
                 assert_eq!(bits(&read), expected, "{}", path.display());
                 assert!(format == "npy" || targets(&read) == y.iter().copied().collect::<Vec<_>>(), "{format}");
                 assert!(read.len() > 1, "more than one block");
+                assert_eq!(read[0].rows.n_inputs(), 4);
             }
         }
     }
@@ -145,7 +147,7 @@ fn bytes_and_sparse_rows() {
         (Block::new(BlockRows::Sparse64(sparse), y), Dtype::Float64),
     ];
     for (n, (block, dtype)) in blocks.iter().enumerate() {
-        for format in ["csv", "svm", "npy"] {
+        for format in ["csv", "svm", "npy", "parquet", "arrow"] {
             let path = folder.path().join(format!("{n}.{format}"));
             let target_names = if format == "npy" { Vec::new() } else { vec!["label".to_owned()] };
             let read = written(&path, &Schema { target_names, ..schema(block, *dtype) }, block, &options(None));
@@ -170,7 +172,7 @@ fn words_and_missing_values() {
     let rows = array![[1.5, 0.0], [f64::NAN, 1.0], [2.0, f64::NAN], [0.1, 2.0]];
     let targets = ["yes", "no, never", "yes", "\"so so\""].map(str::to_owned).to_vec();
     let block = Block { rows: BlockRows::Dense64(rows), targets: Some(TargetBlock::Text(targets)), levels };
-    for format in ["csv", "tsv.zst"] {
+    for format in ["csv", "tsv.zst", "parquet", "arrow"] {
         let path = folder.path().join(format!("words.{format}"));
         let schema = Schema {
             input_names: vec!["a".to_owned(), "c i t y".to_owned()],
@@ -207,6 +209,27 @@ fn what_a_format_cannot_hold_is_refused_and_leaves_no_file() {
     let labels = Schema { target_names: vec!["y".to_owned()], target_words: true, ..plain };
     assert!(refused("a.svm", &labels).contains("labels that are words"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Blocks of sparse rows are as wide as their widest row; the file is as wide as all.
+#[test]
+fn narrow_blocks_of_a_wide_file() {
+    let folder = TempDir::new().unwrap();
+    let mut narrow = CsrMatrix::new(2);
+    narrow.push(1, 7.0).unwrap();
+    narrow.finish_row();
+    let block = Block::new(BlockRows::Sparse64(narrow), None);
+    for format in ["csv", "npy", "parquet", "arrow", "svm"] {
+        let path = folder.path().join(format!("a.{format}"));
+        let schema = Schema { n_inputs: 4, target_names: Vec::new(), ..schema(&block, Dtype::Float64) };
+        let mut writer = create(&path, &schema).unwrap();
+        writer.write(&block).unwrap();
+        writer.finish().unwrap();
+        let target = TargetChoice::None;
+        let source = open(path.to_str().unwrap(), &ReadOptions { target, ..options(None) }).unwrap();
+        let expected = [0.0, 7.0, 0.0, 0.0].map(f64::to_bits);
+        assert_eq!(bits(&blocks(&*source)), expected, "{format}");
+    }
 }
 
 /// A table that was scanned says by itself how it is written.
