@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::error::preview;
-use crate::packing::without_extension;
+use crate::packing::split_extension;
 use crate::{Error, Format, Result};
 
 /// Bytes looked at.
@@ -16,6 +16,9 @@ pub(crate) fn detect(path: &str, head: &[u8]) -> Result<Format> {
         [] => Err(Error::Empty { file: path.to_owned() }),
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Ok(Format::Npy),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Ok(Format::Npz),
+        [b'P', b'A', b'R', b'1', ..] => Ok(Format::Parquet),
+        // The stream format begins with a marker and the length of a message.
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..] => Ok(Format::Arrow),
         [0, 0, 8 | 9 | 11..=14, 1..=255, ..] => Ok(Format::Idx),
         _ => detect_text(path, head),
     }
@@ -24,13 +27,14 @@ pub(crate) fn detect(path: &str, head: &[u8]) -> Result<Format> {
 fn detect_text(path: &str, head: &[u8]) -> Result<Format> {
     if memchr(0, head).is_some() {
         let looks = match head {
+            [b'F', b'E', b'A', b'1', ..] => "Feather version 1, save it as version 2",
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16 text, save it as UTF-8",
             _ => "binary data of another kind",
         };
         return Err(Error::UnknownFormat { file: path.to_owned(), start: preview(head), looks });
     }
     let told = head.split(|&byte| byte == b'\n').find_map(detect_line);
-    let extension = without_extension(path).rsplit('.').next().unwrap_or_default();
+    let extension = split_extension(path).0.rsplit('.').next().unwrap_or_default();
     let libsvm = matches!(extension.to_ascii_lowercase().as_str(), "libsvm" | "svm" | "svmlight");
     Ok(told.unwrap_or(if libsvm { Format::Libsvm } else { Format::Csv }))
 }
@@ -67,10 +71,13 @@ mod tests {
 
     #[test]
     fn content_decides() {
-        let cases: [(&[u8], Format); 13] = [
+        let cases: [(&[u8], Format); 16] = [
             (b"\x93NUMPY\x01\x00", Format::Npy),
             (b"PK\x03\x04..", Format::Npz),
             (b"\0\0\x08\x03\0\0", Format::Idx),
+            (b"PAR1\x15\x04", Format::Parquet),
+            (b"ARROW1\0\0", Format::Arrow),
+            (b"\xff\xff\xff\xff\x70\0\0\0\x10", Format::Arrow),
             (b"+1 3:1 5:2\n", Format::Libsvm),
             (b"# comment, with comma\n-1 \n-1\n1 qid:4 2:0.5 # x, y\n", Format::Libsvm),
             (b"1,3 1:0.5\n", Format::Libsvm),

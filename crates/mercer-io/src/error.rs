@@ -52,7 +52,7 @@ pub enum Error {
     Io { file: String, source: std::io::Error },
 
     /// There is not one byte.
-    #[error("{file} is empty; expected rows in LIBSVM, CSV, NPY, NPZ or IDX format")]
+    #[error("{file} is empty; expected rows in LIBSVM, CSV, Parquet, Arrow, NPY, NPZ or IDX format")]
     Empty { file: String },
 
     /// There are bytes but no row.
@@ -61,7 +61,7 @@ pub enum Error {
 
     /// No format begins like this.
     #[error(
-        "{file} begins with {start}, which is {looks}; expected LIBSVM, CSV, NPY, NPZ or IDX, plain or packed by gzip, xz, zstd or bzip2"
+        "{file} begins with {start}, which is {looks}; expected LIBSVM, CSV, NPY, NPZ or IDX, plain or packed by gzip, xz, zstd or bzip2, or Parquet or Arrow"
     )]
     UnknownFormat { file: String, start: String, looks: &'static str },
 
@@ -98,7 +98,7 @@ pub enum Error {
     Word { at: Box<Place>, value: String },
 
     /// An input is missing.
-    #[error("{at}: the value is missing{}; fill it in, remove the row, or train with --impute mean|median|most_frequent", written(.value))]
+    #[error("{at}: the value is missing{}; fill it in, remove the row, or train with --impute mean|median|most-frequent", written(.value))]
     MissingInput { at: Box<Place>, value: String },
 
     /// A field is empty.
@@ -215,6 +215,32 @@ pub enum Error {
     #[error("{file}: the NPZ archive cannot be read ({reason}); write it again with numpy.savez")]
     Archive { file: String, reason: String },
 
+    /// A Parquet or Arrow file within a packed one.
+    #[error("{file} is {format}, packed as a whole; unpack it, {format} files are compressed within")]
+    PackedTable { file: String, format: &'static str },
+
+    /// A format that the build has not.
+    #[error("{file} is {format}, which this build leaves out; build with the feature \"arrow\", or save it as CSV")]
+    LeftOut { file: String, format: &'static str },
+
+    /// A Parquet or Arrow file is damaged.
+    #[error("{file}: the {format} data is malformed ({reason}); copy, download or write the file again")]
+    Malformed { file: String, format: &'static str, reason: String },
+
+    /// A column cannot be what it is to be.
+    #[error("{file}: column {column} holds {found}; {remedy}")]
+    ColumnType { file: String, column: String, found: String, remedy: &'static str },
+
+    /// A list of numbers is longer or shorter than the first one.
+    #[error("{at} holds a list of {got} numbers, expected {expected} as in the first row; make all lists equally long")]
+    ListLength { at: Box<Place>, got: usize, expected: usize },
+
+    /// Some inputs of a list column are asked for, or in another order.
+    #[error(
+        "{file}: column {column} holds lists of {len} numbers and is taken as a whole, in order; {asked} are asked for"
+    )]
+    ListPart { file: String, column: String, len: usize, asked: usize },
+
     /// A label file with several columns, none chosen.
     #[error("{file} has {n_columns} columns, but a label file has one; choose the target column by name or number")]
     LabelColumns { file: String, n_columns: usize },
@@ -224,12 +250,19 @@ pub enum Error {
     Lengths { rows_file: String, n_rows: u64, labels_file: String, n_labels: u64 },
 
     /// No format is known by this extension.
-    #[error("{file}: its extension names no format that is written: {}, each also with .gz", crate::write::WRITTEN)]
+    #[error(
+        "{file}: its extension names no format that is written: {}; text and NPY also with .gz, .xz, .zst or .bz2",
+        crate::write::WRITTEN
+    )]
     WriteFormat { file: String },
 
     /// The format has no place for something.
     #[error("{file}: {format} cannot hold {what}; {remedy}")]
     CannotHold { file: String, format: &'static str, what: String, remedy: &'static str },
+
+    /// More columns than a table of columns should have.
+    #[error("{file}: {n_columns} columns are more than the {limit} that are written as a table; {remedy}")]
+    TooManyColumns { file: String, n_columns: usize, limit: usize, remedy: &'static str },
 
     /// A file cannot be written.
     #[error("cannot write {file}: {source}; check the folder and its permissions")]
@@ -284,19 +317,20 @@ fn hint(value: &str) -> &'static str {
     } else if value.split_ascii_whitespace().count() > 1 {
         ", separated by commas, semicolons or tabs"
     } else {
-        ", and words only in the target column"
+        ""
     }
 }
 
-/// What to do about a word where the column has a name, or a number, to be called by.
+/// What to do about a word, with the column as it is chosen: by its name, or by its number where that is no name.
 fn words_hint(at: &Place, value: &str) -> String {
-    let column = match (&at.name, at.column) {
-        (Some(name), _) if !name.is_empty() && !name.contains(char::is_whitespace) => name.clone(),
-        (Some(name), _) if !name.is_empty() => format!("{name:?}"),
-        (_, column) => column.unwrap_or_default().to_string(),
+    let column = match &at.name {
+        Some(name) if name.is_empty() || name.parse::<i64>().is_ok() => None,
+        Some(name) if name.contains(char::is_whitespace) => Some(format!("{name:?}")),
+        name => name.clone(),
     };
-    let writing = if value.contains(',') || value.contains(char::is_whitespace) { hint(value) } else { "" };
-    format!("{writing}, or take the column as words with --categorical {column} or leave it out with --drop {column}")
+    let column = column.unwrap_or_else(|| at.column.unwrap_or_default().to_string());
+    let hint = hint(value);
+    format!("{hint}, or take the column as words with --categorical {column} or leave it out with --drop {column}")
 }
 
 fn written(value: &str) -> String {

@@ -1,5 +1,5 @@
-//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or packed by gzip, xz, zstd or bzip2),
-//! models, predictions.
+//! Files: rows and targets as [`Source`]s (LIBSVM, CSV, NPY, NPZ and IDX, plain or packed by gzip, xz, zstd or bzip2;
+//! Parquet, Arrow), models, predictions.
 //!
 //! [`open`] tells the format by the content, reads the beginning of the file, and gives a source that streams the
 //! rows in blocks; [`open_many`] reads several files as one, [`open_bytes`] bytes in memory, and [`open_with_labels`]
@@ -24,6 +24,8 @@
 #![deny(unsafe_code)]
 
 mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod columns;
 mod csv;
 mod detect;

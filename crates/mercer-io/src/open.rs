@@ -85,6 +85,15 @@ pub(crate) fn open_located(purpose: Purpose, located: &Located, options: &ReadOp
             let header = npy::read_header(&mut origin.open(name)?)?;
             open_array(name, format!("{shown} array {array}"), origin, header, options)
         }
+        Format::Parquet | Format::Arrow if packing != Packing::None => {
+            Err(Error::PackedTable { file: name.clone(), format: format.name() })
+        }
+        #[cfg(feature = "arrow")]
+        Format::Parquet | Format::Arrow => {
+            Ok(Box::new(crate::arrow::ArrowSource::open(name, format, origin, options, purpose)?))
+        }
+        #[cfg(not(feature = "arrow"))]
+        Format::Parquet | Format::Arrow => Err(Error::LeftOut { file: name.clone(), format: format.name() }),
     }
 }
 

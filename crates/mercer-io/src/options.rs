@@ -67,13 +67,13 @@ impl Default for ReadOptions {
 /// Which part of a file is the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TargetChoice {
-    /// LIBSVM: the label. CSV: with a header, the one column called target, label, class or y in any case; else the
-    /// last column. NPY, NPZ, IDX: none.
+    /// LIBSVM: the label. CSV, Parquet, Arrow: the one column called target, label, class or y in any case, where there
+    /// are names; else the last column. NPY, NPZ, IDX: none.
     #[default]
     Auto,
-    /// None: all CSV columns are inputs, LIBSVM labels are skipped unread.
+    /// None: all columns are inputs, LIBSVM labels are skipped unread.
     None,
-    /// These CSV columns.
+    /// These columns.
     Columns(Vec<ColumnRef>),
     /// For prediction: the CSV target columns where the file has them. LIBSVM: the label.
     IfPresent {
@@ -148,6 +148,10 @@ pub enum Format {
     Npz,
     /// The format of the MNIST files.
     Idx,
+    /// Columns in compressed pages.
+    Parquet,
+    /// Arrow IPC, the file format (Feather version 2) or the stream format.
+    Arrow,
 }
 
 impl Format {
@@ -159,6 +163,8 @@ impl Format {
             Self::Npy => "NPY",
             Self::Npz => "NPZ",
             Self::Idx => "IDX",
+            Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow",
         }
     }
 }

@@ -89,10 +89,13 @@ fn is_bzip2_block(start: &[u8]) -> bool {
     BLOCK.starts_with(&start[..start.len().min(6)]) || END.starts_with(&start[..start.len().min(6)])
 }
 
-/// The path of a packed file without the extension that tells so.
-pub(crate) fn without_extension(path: &str) -> &str {
-    let extensions = [".gz", ".xz", ".zst", ".bz2"];
-    extensions.iter().find_map(|extension| path.strip_suffix(extension)).unwrap_or(path)
+const EXTENSIONS: [(&str, Packing); 4] =
+    [(".gz", Packing::Gzip), (".xz", Packing::Xz), (".zst", Packing::Zstd), (".bz2", Packing::Bzip2)];
+
+/// The packing that the extension of a path names, and the path without it.
+pub(crate) fn split_extension(path: &str) -> (&str, Packing) {
+    let named = |&(extension, packing)| path.strip_suffix(extension).map(|path| (path, packing));
+    EXTENSIONS.iter().find_map(named).unwrap_or((path, Packing::None))
 }
 
 #[cfg(test)]
@@ -111,6 +114,7 @@ mod tests {
     #[test]
     fn extensions_of_packings_are_left_out() {
         let names = ["a.svm", "a.svm.gz", "a.svm.xz", "a.svm.zst", "a.svm.bz2"];
-        assert_eq!(names.map(without_extension), ["a.svm"; 5]);
+        assert_eq!(names.map(|name| split_extension(name).0), ["a.svm"; 5]);
+        assert_eq!(split_extension("a.svm.zst").1, Packing::Zstd);
     }
 }

@@ -70,7 +70,7 @@ pub(crate) const TOO_BIG: &str = "it is too large for float32: scale it or choos
 pub(crate) const FILL_IN: &str = "replace it or remove its row";
 
 /// What to do about an input that is NaN.
-pub(crate) const IMPUTE: &str = "replace it, remove its row, or train with --impute mean|median|most_frequent";
+pub(crate) const IMPUTE: &str = "replace it, remove its row, or train with --impute mean|median|most-frequent";
 
 /// Words for a missing value, as spreadsheets, data frames and databases write them.
 const MISSING: [&str; 8] = ["NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "?"];

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use mercer::dataset::{BlockRows, Source, TargetBlock};
+use mercer::dataset::{BlockRows, Source, Table, TargetBlock};
 use mercer_io::CategoricalChoice::{self, Auto};
 use mercer_io::{ColumnRef, InputChoice, ReadOptions, TargetChoice, open};
 use tempfile::TempDir;
@@ -66,8 +66,8 @@ fn refuse(text: &[u8], options: &ReadOptions, parts: &[&str]) {
 
 #[test]
 fn words_and_numbers_and_gaps() {
-    let text = "colour,size,code,y\nred,1.5,7,a\nblue,,x,b\n,2,8,a\nred,NA,y,b\n NaN ,3,?,a\n";
-    let expected = ["\"red\" 1.5 \"7\" a", "\"blue\" - \"x\" b", "- 2 \"8\" a", "\"red\" - \"y\" b", "- 3 - a"];
+    let text = "colour,size,code,y\nred,1.5,7,a\nblue,,x,b\n,2,z,a\nred,NA,y,b\n NaN ,3,?,a\n";
+    let expected = ["\"red\" 1.5 \"7\" a", "\"blue\" - \"x\" b", "- 2 \"z\" a", "\"red\" - \"y\" b", "- 3 - a"];
     assert_eq!(rows(text, &options(Auto)), expected);
     let headless: Vec<&str> = text.lines().skip(1).collect();
     assert_eq!(rows(&headless.join("\n"), &options(Auto)), expected);
@@ -170,12 +170,25 @@ fn pandas_writes_what_is_read() {
 }
 
 #[test]
+fn a_table_counts_levels_and_gaps_across_blocks() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.csv");
+    fs::write(&path, "w,x,y\nb,1,u\na,,v\nb,2,u\n,NA,v\nc,3,u\na,4,v\nb,5,u\n").unwrap();
+    for block_rows in [1, 3, 4096] {
+        let options = ReadOptions { block_rows, ..options(Auto) };
+        let table = Table::scan(open(path.to_str().unwrap(), &options).unwrap(), 0).unwrap();
+        assert_eq!(table.levels(0), [("b", 3), ("a", 2), ("c", 1)]);
+        assert_eq!((table.n_missing(), table.n_rows()), (vec![1, 2], 7));
+    }
+}
+
+#[test]
 fn without_missing_values_kept_each_is_refused() {
     let refused = |text: &str, parts: &[&str]| {
         let options = ReadOptions { keep_missing: false, ..options(Auto) };
         refuse(text.as_bytes(), &options, parts);
     };
-    let impute = "--impute mean|median|most_frequent";
+    let impute = "--impute mean|median|most-frequent";
     refused("w,x,y\nred,1,a\nblue,,b\n", &["line 3, column 2 (\"x\")", "the value is missing;", impute]);
     refused("w,x,y\nred,1,a\nblue,NA,b\n", &["line 3, column 2 (\"x\")", "the value is missing (\"NA\");", impute]);
     refused("w,x,y\nred,1,a\nblue,nan,b\n", &["line 3, column 2 (\"x\")", "nan is not a finite number", impute]);
@@ -197,6 +210,8 @@ fn words_where_numbers_are_expected_are_refused() {
     let none = options(CategoricalChoice::None);
     refuse(b"w,y\n1,a\nred,b\n", &none, &["line 3, column 1 (\"w\")", "\"red\"", "--categorical w", "--drop w"]);
     refuse(b"1,a\nred,b\n", &none, &["line 2, column 1:", "--categorical 1", "--drop 1"]);
+    refuse(b"1,0,y\n5,1,a\nred,1,b\n", &ReadOptions { header: Some(true), ..none.clone() }, &["--drop 1"]);
+    refuse(b"0,1,y\n5,1,a\nred,1,b\n", &none, &["column 1 (\"0\")", "--drop 1"]);
     refuse(b"my x,y\n1,a\nred,b\n", &none, &["--categorical \"my x\"", "--drop \"my x\""]);
     refuse(b"x,y\n1,a\n-inf,b\n", &none, &["line 3, column 1 (\"x\")", "-inf is not a finite"]);
     refuse(b"w,x,y\nred,1,a\n\xff,2,b\n", &options(Auto), &["line 3, column 1 (\"w\")", "UTF-8"]);

@@ -84,7 +84,7 @@ impl CsvWriter {
 
 impl BlockWriter for CsvWriter {
     fn write(&mut self, block: &Block) -> Result<()> {
-        let written = for_each_dense(&block.rows, |first, rows| match rows {
+        let written = for_each_dense(&block.rows, self.schema.n_inputs, |first, rows| match rows {
             Dense::Bytes(x) => self.write_rows(x, first, block, usize::from),
             Dense::Float32(x) => self.write_rows(x, first, block, |x| x as usize),
             Dense::Float64(x) => self.write_rows(x, first, block, |x| x as usize),

@@ -1,5 +1,7 @@
 //! Tables as files: rows, targets and predictions, in the format that the file's name asks for.
 
+#[cfg(feature = "arrow")]
+mod columns;
 mod csv;
 mod dense;
 mod libsvm;
@@ -13,10 +15,13 @@ use std::path::Path;
 use mercer::Dtype;
 use mercer::dataset::{Block, Dataset, Layout, SourceInfo, Table, TargetScan};
 
+#[cfg(feature = "arrow")]
+use self::columns::ColumnWriter;
 use self::csv::CsvWriter;
 use self::libsvm::LibsvmWriter;
 use self::npy::NpyWriter;
-use self::sink::{Packing, Sink};
+use self::sink::Sink;
+use crate::packing::{Packing, split_extension};
 use crate::{Error, Result};
 
 /// What is going to be written.
@@ -58,7 +63,11 @@ pub trait BlockWriter: Send {
 }
 
 /// Formats that tables are written in, with the extensions that ask for them.
-pub const WRITTEN: &str = ".csv, .tsv, .npy, .svm (LIBSVM)";
+pub const WRITTEN: &str = if cfg!(feature = "arrow") {
+    ".csv, .tsv, .npy, .svm (LIBSVM), .parquet, .arrow"
+} else {
+    ".csv, .tsv, .npy, .svm (LIBSVM)"
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WriteFormat {
@@ -66,20 +75,29 @@ enum WriteFormat {
     Tsv,
     Npy,
     Libsvm,
+    #[cfg(feature = "arrow")]
+    Parquet,
+    #[cfg(feature = "arrow")]
+    Arrow,
 }
 
-/// Opens a file for a table, in the format that its name asks for: [`WRITTEN`], each also packed (.gz).
+/// Opens a file for a table, in the format that its name asks for: [`WRITTEN`]; text and NPY also packed
+/// (.gz, .xz, .zst, .bz2).
 ///
 /// # Errors
 /// Another extension, what the format cannot hold, and as [`crate::OutputFile::create`].
 pub fn create(path: &Path, schema: &Schema) -> Result<Box<dyn BlockWriter>> {
     let (format, packing) = written_format(path)?;
-    let sink = Sink::file(path, packing)?;
+    let sink = || Sink::file(path, packing);
     Ok(match format {
-        WriteFormat::Csv => Box::new(CsvWriter::new(sink, schema, b',')?),
-        WriteFormat::Tsv => Box::new(CsvWriter::new(sink, schema, b'\t')?),
-        WriteFormat::Npy => Box::new(NpyWriter::new(sink, schema)?),
-        WriteFormat::Libsvm => Box::new(LibsvmWriter::new(sink, schema)?),
+        #[cfg(feature = "arrow")]
+        WriteFormat::Parquet => Box::new(ColumnWriter::parquet(path, schema)?),
+        #[cfg(feature = "arrow")]
+        WriteFormat::Arrow => Box::new(ColumnWriter::arrow(path, schema)?),
+        WriteFormat::Csv => Box::new(CsvWriter::new(sink()?, schema, b',')?),
+        WriteFormat::Tsv => Box::new(CsvWriter::new(sink()?, schema, b'\t')?),
+        WriteFormat::Npy => Box::new(NpyWriter::new(sink()?, schema)?),
+        WriteFormat::Libsvm => Box::new(LibsvmWriter::new(sink()?, schema)?),
     })
 }
 
@@ -101,12 +119,16 @@ pub fn holds_one_array(path: &Path) -> Result<bool> {
 
 fn written_format(path: &Path) -> Result<(WriteFormat, Packing)> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let (packing, name) = Packing::of(&name);
+    let (name, packing) = split_extension(&name);
     let format = match name.rsplit_once('.').map(|(_, extension)| extension) {
         Some("csv") => WriteFormat::Csv,
         Some("tsv") => WriteFormat::Tsv,
         Some("npy") => WriteFormat::Npy,
         Some("svm" | "libsvm" | "svmlight") => WriteFormat::Libsvm,
+        #[cfg(feature = "arrow")]
+        Some("parquet" | "pq") if packing == Packing::None => WriteFormat::Parquet,
+        #[cfg(feature = "arrow")]
+        Some("arrow" | "feather" | "ipc") if packing == Packing::None => WriteFormat::Arrow,
         _ => return Err(Error::WriteFormat { file: path.display().to_string() }),
     };
     Ok((format, packing))

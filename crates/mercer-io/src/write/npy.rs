@@ -14,6 +14,7 @@ use crate::{Error, Result};
 pub(super) struct NpyWriter {
     sink: Sink,
     targets: bool,
+    n_inputs: usize,
     /// Whether values are float64; those of a block may be float32.
     wide: bool,
 }
@@ -32,7 +33,7 @@ impl NpyWriter {
             header(element(schema), schema.n_rows, schema.n_inputs, true)
         };
         sink.write_all(&header).map_err(|source| Error::Write { file: sink.name().to_owned(), source })?;
-        Ok(Self { sink, targets, wide: schema.dtype == Dtype::Float64 })
+        Ok(Self { sink, targets, n_inputs: schema.n_inputs, wide: schema.dtype == Dtype::Float64 })
     }
 
     fn write_rows<T: Copy, const N: usize>(
@@ -76,7 +77,7 @@ impl BlockWriter for NpyWriter {
         let written = if self.targets {
             self.write_targets(block)
         } else {
-            for_each_dense(&block.rows, |_, rows| match rows {
+            for_each_dense(&block.rows, self.n_inputs, |_, rows| match rows {
                 Dense::Bytes(x) => self.write_rows(x, |x| [x]),
                 Dense::Float32(x) if self.wide => self.write_rows(x, |x| f64::from(x).to_le_bytes()),
                 Dense::Float32(x) => self.write_rows(x, f32::to_le_bytes),

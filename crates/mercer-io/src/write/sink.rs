@@ -3,10 +3,16 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use flate2::Compression;
+use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
+use lzma_rust2::{XzOptions, XzWriter};
 
+use crate::packing::Packing;
 use crate::{Error, OutputFile, Result};
+
+/// The presets that the commands `xz` and `zstd` default to.
+const XZ_PRESET: u32 = 6;
+const ZSTD_LEVEL: i32 = 3;
 
 pub(super) struct Sink {
     name: String,
@@ -15,35 +21,56 @@ pub(super) struct Sink {
 
 enum To {
     File(OutputFile),
-    Gzip(Box<GzEncoder<OutputFile>>),
+    Packed(Box<dyn Packed>),
     Stream(BufWriter<Box<dyn Write + Send>>),
 }
 
-/// How a file is packed, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packing {
-    None,
-    Gzip,
+/// A file whose bytes are packed on the way.
+trait Packed: Write + Send {
+    /// Writes what is left and gives the file back.
+    fn finish(self: Box<Self>) -> io::Result<OutputFile>;
 }
 
-impl Packing {
-    /// The packing that the last extension of a lower-case name says, and the name without it.
-    pub(super) fn of(name: &str) -> (Self, &str) {
-        match name.strip_suffix(".gz") {
-            Some(name) => (Self::Gzip, name),
-            None => (Self::None, name),
-        }
+impl Packed for GzEncoder<OutputFile> {
+    fn finish(self: Box<Self>) -> io::Result<OutputFile> {
+        (*self).finish()
     }
+}
+
+impl Packed for BzEncoder<OutputFile> {
+    fn finish(self: Box<Self>) -> io::Result<OutputFile> {
+        (*self).finish()
+    }
+}
+
+impl Packed for XzWriter<OutputFile> {
+    fn finish(self: Box<Self>) -> io::Result<OutputFile> {
+        (*self).finish()
+    }
+}
+
+impl Packed for zstd::Encoder<'static, OutputFile> {
+    fn finish(self: Box<Self>) -> io::Result<OutputFile> {
+        (*self).finish()
+    }
+}
+
+fn packed(file: OutputFile, packing: Packing) -> io::Result<To> {
+    Ok(match packing {
+        Packing::Gzip => To::Packed(Box::new(GzEncoder::new(file, flate2::Compression::default()))),
+        Packing::Bzip2 => To::Packed(Box::new(BzEncoder::new(file, bzip2::Compression::default()))),
+        Packing::Xz => To::Packed(Box::new(XzWriter::new(file, XzOptions::with_preset(XZ_PRESET))?)),
+        Packing::Zstd => To::Packed(Box::new(zstd::Encoder::new(file, ZSTD_LEVEL)?)),
+        Packing::None | Packing::Zip => To::File(file),
+    })
 }
 
 impl Sink {
     pub(super) fn file(path: &Path, packing: Packing) -> Result<Self> {
-        let file = OutputFile::create(path)?;
-        let to = match packing {
-            Packing::None => To::File(file),
-            Packing::Gzip => To::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
-        };
-        Ok(Self { name: path.display().to_string(), to })
+        let name = path.display().to_string();
+        let to = packed(OutputFile::create(path)?, packing);
+        let to = to.map_err(|source| Error::Write { file: name.clone(), source })?;
+        Ok(Self { name, to })
     }
 
     pub(super) fn stream(name: &str, stream: Box<dyn Write + Send>) -> Self {
@@ -60,7 +87,7 @@ impl Sink {
         let fault = |source| Error::Write { file: self.name.clone(), source };
         match self.to {
             To::File(file) => file.finish(),
-            To::Gzip(packed) => packed.finish().map_err(fault)?.finish(),
+            To::Packed(packed) => packed.finish().map_err(fault)?.finish(),
             To::Stream(mut stream) => stream.flush().map_err(fault),
         }
     }
@@ -68,7 +95,7 @@ impl Sink {
     fn writer(&mut self) -> &mut dyn Write {
         match &mut self.to {
             To::File(file) => file,
-            To::Gzip(packed) => packed,
+            To::Packed(packed) => packed,
             To::Stream(stream) => stream,
         }
     }
