@@ -23,7 +23,7 @@ struct Target {
     seeds: &'static [&'static str],
 }
 
-const TARGETS: [Target; 8] = [
+const TARGETS: [Target; 10] = [
     Target { name: "libsvm", longest: 512, seeds: &[".libsvm"] },
     Target { name: "csv", longest: 512, seeds: &[".csv", ".tsv", ".txt"] },
     Target { name: "npy", longest: 512, seeds: &[".npy"] },
@@ -35,6 +35,8 @@ const TARGETS: [Target; 8] = [
         longest: 1024,
         seeds: &[".libsvm", ".csv", ".tsv", ".npy", ".npz", ".idx", ".gz", ".zst"],
     },
+    Target { name: "parquet", longest: 4096, seeds: &[".parquet"] },
+    Target { name: "arrow_ipc", longest: 4096, seeds: &[".arrow", ".arrows", ".feather"] },
     Target { name: "model", longest: 4096, seeds: &[] },
 ];
 

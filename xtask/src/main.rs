@@ -23,8 +23,8 @@ The developer's commands of mercer.
 
   cargo xtask fuzz [--executions N] [NAME...]
       Lets libFuzzer make up N files (10000000) for each of the named targets (all): libsvm, csv, npy,
-      npz, idx, packed, detect, model. Stops at the first that panics, takes more than a second or
-      256 MiB, or is read otherwise a second time. Needs a C++ compiler.
+      npz, idx, packed, detect, parquet, arrow_ipc, model. Stops at the first that panics, takes more
+      than a second or 256 MiB, or is read otherwise a second time. Needs a C++ compiler.
 
   cargo xtask help
       This text.

@@ -59,7 +59,9 @@ fn mutate(content: &[u8], numbers: &mut Numbers) -> Vec<u8> {
 #[test]
 fn rows_are_read_by_the_rules_or_refused() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut paths: Vec<_> = fs::read_dir(fixtures).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folders = [fixtures.join("arrow"), fixtures];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
     paths.sort();
     let mut n_read = 0;
     for path in paths {

@@ -26,7 +26,7 @@ pub(super) fn write(target: &Target, corpus: &Path) -> Result<(), Failure> {
 fn fixtures(endings: &[&str]) -> io::Result<Vec<PathBuf>> {
     let folder = root().join("crates").join("mercer-io").join("tests").join("fixtures");
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(&folder)?.chain(fs::read_dir(folder.join("arrow"))?) {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if endings.iter().any(|ending| name.ends_with(ending)) && !name.starts_with("bomb") {
