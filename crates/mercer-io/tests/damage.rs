@@ -102,7 +102,8 @@ fn changed_bytes_are_read_or_refused() {
 fn cut_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in fixtures() {
-        for len in (0..bytes.len()).step_by(1 + bytes.len() / 200) {
+        // Fewer bytes than the magic are text.
+        for len in (8..bytes.len()).step_by(1 + bytes.len() / 200) {
             // A stream may end after any message.
             let refused = refuses(folder.path(), &name, &bytes[..len]);
             assert!(refused || name.ends_with(".arrows"), "{name}, {len} bytes");

@@ -407,14 +407,14 @@ fn labels_come_from_a_file_of_one_column() {
     for kind in ["parquet", "arrow"] {
         let rows = ReadOptions { target: TargetChoice::None, ..options(2) };
         let source =
-            open_with_labels(&fixture("rows_none_v1.parquet"), &fixture(&format!("labels.{kind}")), &rows).unwrap();
+            open_with_labels(&[fixture("rows_none_v1.parquet")], &[fixture(&format!("labels.{kind}"))], &rows).unwrap();
         let table = read(&*source).unwrap();
         assert_eq!(table.text, (0..7).map(|i| CLASSES[i % 3].to_owned()).collect::<Vec<_>>());
         assert_eq!(table.rows.ncols(), 5);
         let empty = error(&format!("empty.{kind}"), &options(2));
         assert!(empty.contains("has a schema but no rows"), "{empty}");
     }
-    let several = open_with_labels(&fixture("rows.arrow"), &fixture("rows.arrow"), &options(2)).err().unwrap();
+    let several = open_with_labels(&[fixture("rows.arrow")], &[fixture("rows.arrow")], &options(2)).err().unwrap();
     assert!(several.to_string().contains("has 5 columns, but a label file has one"), "{several}");
 }
 

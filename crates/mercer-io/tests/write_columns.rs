@@ -9,7 +9,7 @@ use std::slice::from_ref;
 
 use mercer::Dtype;
 use mercer::dataset::{Block, BlockRows, CsrMatrix, Layout, TargetBlock};
-use mercer_io::{BlockWriter, CategoricalChoice, ColumnWriter, ReadOptions, Result, Schema, TargetChoice, open};
+use mercer_io::{BlockWriter, CategoricalChoice, ReadOptions, Result, Schema, TargetChoice, open};
 use ndarray::{Array2, arr2};
 
 /// Where the files are left.
@@ -32,11 +32,7 @@ fn schema(layout: Layout, dtype: Dtype, n_inputs: usize) -> Schema {
 }
 
 fn create(name: &str, schema: &Schema) -> Result<Box<dyn BlockWriter>> {
-    Ok(if name.ends_with(".parquet") {
-        Box::new(ColumnWriter::parquet(&path(name), schema)?)
-    } else {
-        Box::new(ColumnWriter::arrow(&path(name), schema)?)
-    })
+    mercer_io::create(&path(name), schema)
 }
 
 fn write(name: &str, schema: &Schema, blocks: &[Block]) {
