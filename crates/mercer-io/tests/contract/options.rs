@@ -43,10 +43,10 @@ fn target_from(target: u8, column: u8) -> TargetChoice {
         2 => TargetChoice::Columns(vec![column_from(target / 5)]),
         3 => TargetChoice::Columns(vec![column_from(target / 5), column_from(column)]),
         4 => TargetChoice::IfPresent {
-            names: [vec![], vec!["y".to_owned()]][usize::from(target / 5 & 1)].clone(),
+            names: [vec![], vec!["y".to_owned()]][usize::from(target / 5) % 2].clone(),
             n_inputs: usize::from(column),
             positions: [vec![], vec![0], vec![usize::from(column)]][usize::from(target / 10) % 3].clone(),
-            keep: target / 30 % 2 == 0,
+            keep: (target / 30).is_multiple_of(2),
         },
         _ => TargetChoice::Auto,
     }

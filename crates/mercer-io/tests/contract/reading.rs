@@ -1,6 +1,6 @@
 //! What holds for any bytes taken for rows.
 
-use mercer::dataset::{Block, Layout, Source, SourceInfo};
+use mercer::dataset::{Block, Layout, Source, SourceInfo, TargetBlock};
 use mercer_io::{ReadOptions, open_bytes};
 
 use super::transcript::Transcript;
@@ -62,8 +62,8 @@ fn check_block(block: &Block, info: &SourceInfo, options: &ReadOptions) {
     let n_targets = block.targets.as_ref().map_or(0, |targets| {
         assert_eq!(targets.n_rows(), n_rows, "a target for each row");
         match targets {
-            mercer::dataset::TargetBlock::Text(_) => 1,
-            mercer::dataset::TargetBlock::Numbers(x) => x.ncols(),
+            TargetBlock::Text(_) => 1,
+            TargetBlock::Numbers(x) => x.ncols(),
         }
     });
     assert_eq!(n_targets, info.target_names.len(), "a name for each target");

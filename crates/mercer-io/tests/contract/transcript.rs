@@ -24,10 +24,10 @@ impl Transcript {
             match &block.rows {
                 BlockRows::Bytes(x) => self.rows.extend(x.row(row)),
                 BlockRows::Dense32(x) => {
-                    x.row(row).iter().enumerate().for_each(|(j, &x)| self.dense(j, x, block, info))
+                    x.row(row).iter().enumerate().for_each(|(j, &x)| self.dense(j, x, block, info));
                 }
                 BlockRows::Dense64(x) => {
-                    x.row(row).iter().enumerate().for_each(|(j, &x)| self.dense(j, x, block, info))
+                    x.row(row).iter().enumerate().for_each(|(j, &x)| self.dense(j, x, block, info));
                 }
                 BlockRows::Sparse32(x) => self.sparse(x, row),
                 BlockRows::Sparse64(x) => self.sparse(x, row),
