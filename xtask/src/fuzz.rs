@@ -33,7 +33,7 @@ const TARGETS: [Target; 10] = [
     Target {
         name: "detect",
         longest: 1024,
-        seeds: &[".libsvm", ".csv", ".tsv", ".npy", ".npz", ".idx", ".gz", ".zst"],
+        seeds: &[".libsvm", ".csv", ".tsv", ".npy", ".npz", ".idx", ".gz", ".zst", ".arrow", ".parquet"],
     },
     Target { name: "parquet", longest: 4096, seeds: &[".parquet"] },
     Target { name: "arrow_ipc", longest: 4096, seeds: &[".arrow", ".arrows", ".feather"] },
