@@ -295,6 +295,8 @@ fn lists_that_are_no_inputs_are_refused() {
     for kind in ["parquet", "arrow"] {
         let ragged = error(&format!("ragged.{kind}"), &options(2));
         assert!(ragged.contains("row 6, column 1 (\"e\") holds a list of 1 numbers, expected 2"), "{ragged}");
+        let part = ReadOptions { categorical: CategoricalChoice::Inputs(vec![1]), ..options(1) };
+        assert!(error(&format!("lists.{kind}"), &part).contains("\"list\""), "no part of a list holds words");
         let empty = error(&format!("empty_lists.{kind}"), &options(2));
         assert!(empty.contains("column \"e\" holds lists that are empty or null"), "{empty}");
         assert_eq!(read_all(&format!("empty_lists.{kind}"), &inputs(&["x"])).rows.nrows(), 7);

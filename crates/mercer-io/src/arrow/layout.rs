@@ -206,8 +206,11 @@ impl<'a> Flat<'a> {
         };
         let holds = Holds::of(data_type).filter(|holds| holds.list == self.lengths[column].is_some());
         let Holds { kind, list } = holds.ok_or_else(|| refused(LEAVE_OUT))?;
+        let width = self.ranges[column].len();
         match role {
-            Role::Input(input) if columns.categorical.contains(&input) && list => Err(refused(LEAVE_OUT)),
+            Role::Input(input) if list && (input..input + width).any(|input| columns.categorical.contains(&input)) => {
+                Err(refused(LEAVE_OUT))
+            }
             Role::Input(input) if columns.categorical.contains(&input) => Ok((PartRole::Words(input), kind)),
             Role::Input(_) if kind == Kind::Words => Err(refused(CATEGORICAL)),
             Role::Input(input) => Ok((PartRole::Numbers(input), kind)),

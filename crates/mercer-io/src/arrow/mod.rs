@@ -16,6 +16,7 @@ mod messages;
 mod numbers;
 mod pages;
 mod parquet;
+mod thrift;
 mod words;
 
 use arrow_array::RecordBatch;

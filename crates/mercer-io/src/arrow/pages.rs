@@ -9,13 +9,12 @@ use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::Decoded;
 use super::chunks::Chunks;
+use super::thrift::{DEPTH, Thrift};
 
 /// A page up to this size is believed: constant values are packed better than any ratio.
 const BELIEVED: u64 = 1 << 24;
 /// Bytes looked at for a header; statistics make some longer.
 const HEADER: [usize; 3] = [256, 1 << 14, 1 << 22];
-/// Structs within structs, at most.
-const DEPTH: usize = 16;
 
 /// Refuses a column chunk whose pages cannot be what they declare.
 pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decoded<()> {
@@ -67,7 +66,7 @@ fn read_header(chunks: &Chunks, at: u64, end: u64) -> Option<Page> {
 
 /// The fields 2 and 3 of a `PageHeader` in Thrift's compact protocol.
 fn parse_header(bytes: &[u8]) -> Option<Page> {
-    let mut thrift = Thrift { bytes, at: 0 };
+    let mut thrift = Thrift::new(bytes);
     let (mut id, mut unpacked, mut packed) = (0, None, None);
     while let Some(kind) = thrift.field(&mut id)? {
         match (id, kind) {
@@ -77,93 +76,7 @@ fn parse_header(bytes: &[u8]) -> Option<Page> {
         }
     }
     let size = |size: Option<i64>| size.and_then(|size| u64::try_from(size).ok());
-    Some(Page { header_len: thrift.at as u64, packed: size(packed)?, unpacked: size(unpacked)? })
-}
-
-/// Thrift's compact protocol, as far as it takes to find a field.
-struct Thrift<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Thrift<'_> {
-    const I32: u8 = 5;
-
-    fn byte(&mut self) -> Option<u8> {
-        self.at += 1;
-        self.bytes.get(self.at - 1).copied()
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 127) << shift;
-            if byte < 128 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    /// A number whose sign is in its last bit.
-    fn i32(&mut self) -> Option<i64> {
-        let value = self.varint()?;
-        Some((value >> 1) as i64 ^ -((value & 1) as i64))
-    }
-
-    /// The type of the next field, whose number becomes `id`; none at the end of the struct.
-    fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
-        let byte = self.byte()?;
-        if byte == 0 {
-            return Some(None);
-        }
-        *id = match byte >> 4 {
-            0 => self.i32()?,
-            step => *id + i64::from(step),
-        };
-        Some(Some(byte & 15))
-    }
-
-    fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        match kind {
-            1 | 2 => {}
-            3 => self.advance(1)?,
-            4..=6 => drop(self.varint()?),
-            7 => self.advance(8)?,
-            8 => {
-                let len = self.varint()?;
-                self.advance(len)?;
-            }
-            9 | 10 => self.skip_list(depth)?,
-            12 => {
-                let mut id = 0;
-                while let Some(kind) = self.field(&mut id)? {
-                    self.skip(kind, depth)?;
-                }
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn skip_list(&mut self, depth: usize) -> Option<()> {
-        let byte = self.byte()?;
-        let len = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
-        for _ in 0..len {
-            match byte & 15 {
-                1 | 2 => self.advance(1)?,
-                kind => self.skip(kind, depth)?,
-            }
-        }
-        Some(())
-    }
-
-    fn advance(&mut self, len: u64) -> Option<()> {
-        self.at = self.at.checked_add(usize::try_from(len).ok()?)?;
-        (self.at <= self.bytes.len()).then_some(())
-    }
+    Some(Page { header_len: thrift.position() as u64, packed: size(packed)?, unpacked: size(unpacked)? })
 }
 
 #[cfg(test)]
