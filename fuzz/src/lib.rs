@@ -8,7 +8,7 @@ use mercer_io::Format;
 #[path = "../../crates/mercer-io/tests/contract/mod.rs"]
 mod contract;
 
-use contract::{N_BYTES, check_model, check_rows, options_from, small_models};
+use contract::{Care, N_BYTES, check_model, check_rows, options_from, small_models};
 
 /// Memory that a target may ask for, touched or not; the process is ended where it asks for more.
 const MOST_MEMORY: usize = 256 << 20;
@@ -22,7 +22,7 @@ static HEAP: Cap<System> = Cap::new(System, MOST_MEMORY);
 /// When a reading breaks a rule.
 pub fn read(name: &str, format: Option<Format>, data: &[u8]) {
     if let Some((options, file)) = data.split_first_chunk::<N_BYTES>() {
-        check_rows(name, file, &options_from(*options, format));
+        check_rows(name, file, &options_from(*options, format), Care::Sometimes);
     }
 }
 

@@ -8,4 +8,4 @@ mod transcript;
 
 pub(crate) use model::{check_model, small_models};
 pub(crate) use options::{N_BYTES, options_from};
-pub(crate) use reading::check_rows;
+pub(crate) use reading::{Care, check_rows};
