@@ -5,6 +5,7 @@ use std::alloc::System;
 use cap::Cap;
 use mercer_io::Format;
 
+#[allow(dead_code, reason = "tests use the rest")]
 #[path = "../../crates/mercer-io/tests/contract/mod.rs"]
 mod contract;
 

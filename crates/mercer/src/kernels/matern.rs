@@ -15,7 +15,7 @@
 //! Error measured against 40 digits at 238 points, ν from 0.001 to 1000, ‖x−y‖/ℓ from 10⁻¹² to 10⁶: at most 1.2·10⁻¹⁵ for M, and
 //! relatively 1.1·10⁻¹⁴ for 1 − M up to ν = 30, 5·10⁻¹³ at ν = 1000.
 //!
-//! Cost of a value: some 20 to 80 divisions, and ν more; about 0.2 µs for small ν, where ν = 3/2 costs an exponential.
+//! Cost of a value: some 20 to 80 divisions, and ν more; ν = 3/2 costs an exponential.
 //!
 //! References: Matérn, *Spatial Variation*, 1960; Temme, "On the numerical evaluation of the modified Bessel function of the
 //! third kind", J. Comput. Phys. 19, 1975; Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. 4.14.
