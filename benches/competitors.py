@@ -224,6 +224,35 @@ def bench_read():
                 read_pyarrow(variant, path)
                 if unpack:
                     read_polars(variant, path)
+    read_parquet("covertype, Parquet", os.path.join(tempfile.gettempdir(), "mercer-bench-covtype.parquet"))
+
+
+def read_parquet(variant, path):
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        return skip("read", "pyarrow", str(error))
+    if not os.path.isfile(path):
+        return skip("read", "pyarrow", f"{os.path.basename(path)} was not written by mercer")
+
+    def rows(threads):
+        table = parquet.read_table(path, use_threads=threads > 1)
+        out = np.empty((table.num_rows, table.num_columns), np.float32)
+        start = 0
+        for batch in table.to_batches(max_chunksize=4096):
+            end = start + batch.num_rows
+            for column in range(table.num_columns):
+                out[start:end, column] = batch.column(column).to_numpy(zero_copy_only=False)
+            start = end
+        return out
+
+    for threads in THREADS:
+        pyarrow.set_cpu_count(threads)
+        timing = fastest(lambda: parquet.read_table(path, use_threads=threads > 1))
+        report("read", variant, threads, "pyarrow (columns)", timing, 581_012.0, "row")
+        timing = fastest(lambda: rows(threads))
+        report("read", variant, threads, "pyarrow (rows)", timing, 581_012.0, "row")
 
 
 def data_file(name, unpack, folder, by):

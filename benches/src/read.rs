@@ -3,13 +3,14 @@
 //! `MERCER_DATA` is the folder that holds `w8a/` and `covtype/`; the plain files are unpacked into a temporary folder.
 
 use std::env;
+use std::error::Error;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use mercer::dataset::Block;
-use mercer_io::ReadOptions;
+use mercer::dataset::{Block, Table};
+use mercer_io::{ReadOptions, Schema};
 
 use crate::measure::{Case, THREADS, fastest, skip};
 
@@ -17,10 +18,12 @@ pub(crate) const CONDITIONS: &str = "from a file in the page cache to float32 va
     579,586 values), scikit-learn: load_svmlight_file(dtype=float32). CSV: covertype (581,012 x 55 whole numbers, 75 MB, \
     no header), mercer: 54 inputs and a target; pandas: read_csv(engine=c, dtype=float32), polars: read_csv with a \
     float32 schema, in a process of its own for each number of threads, pyarrow: csv.read_csv with float32 types. \
+    Parquet: covertype as float32 columns, written by mercer (zstd), the same file for both; pyarrow: read_table, and \
+    the same turned into a row-major matrix as mercer's blocks are. \
     mercer opens the file anew in every run, tells its format, checks every value and keeps all blocks; it reads with \
     one thread, beside two of the others as well";
 
-/// A file measured; `competitors.py` has the same. Parquet will stand beside CSV.
+/// A file measured; `competitors.py` has the same.
 struct Data {
     variant: &'static str,
     /// in the data folder
@@ -47,6 +50,32 @@ pub(crate) fn run() {
             Err(reason) => skip("read", &reason),
         }
     }
+    let covertype = &DATA[2];
+    match covertype.file().and_then(|path| written_as_parquet(&path)) {
+        Ok(path) => {
+            let parquet = Data { variant: "covertype, Parquet", ..*covertype };
+            THREADS.iter().for_each(|&threads| parquet.measure(&path, threads));
+        }
+        Err(reason) => skip("read", &reason),
+    }
+}
+
+/// The file that `competitors.py` reads too, in the temporary folder.
+fn written_as_parquet(csv: &Path) -> Result<PathBuf, String> {
+    let path = env::temp_dir().join("mercer-bench-covtype.parquet");
+    let write = || -> Result<(), Box<dyn Error>> {
+        let source = mercer_io::open(&csv.to_string_lossy(), &ReadOptions::default())?;
+        let table = Table::scan(source, usize::MAX)?;
+        let mut writer = mercer_io::create(&path, &Schema::of_table(&table))?;
+        let mut blocks = table.blocks(None)?;
+        while let Some(block) = blocks.next_block()? {
+            writer.write(&block)?;
+        }
+        Ok(writer.finish()?)
+    };
+    let written = write().map_err(|error| format!("{}: {error}", path.display()));
+    fs::remove_file(csv).map_err(|error| error.to_string())?;
+    written.map(|()| path)
 }
 
 impl Data {

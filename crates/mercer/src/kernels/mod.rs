@@ -21,8 +21,8 @@
 //!
 //! χ² kernels differ between authors. scikit-learn's `additive_chi2_kernel` is −Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ) = 2k(x,y) − Σxᵢ − Σyᵢ for
 //! our `additive_chi2`: it is only conditionally positive definite, ours is what it becomes in feature space. Our
-//! `exponential_chi2` is its `chi2_kernel`, and, we take it, that of CM21, whose chi-square kernel (tables 3-4, 3-8 and section 5) has a γ to
-//! tune but is not written out.
+//! `exponential_chi2` is its `chi2_kernel`, and, we take it, that of CM21, whose chi-square kernel (tables 3-4, 3-8 and
+//! section 5) has a γ to tune but is not written out.
 //!
 //! Inner products, distances and sums are taken in f64 for both float types and rounded once, at the end, so that an f32
 //! Gram matrix is the f64 one rounded. Measured: an RBF kernel from f32 products is off by up to 6·10⁻⁴ for rows of
