@@ -2,7 +2,9 @@
 
 mod bench;
 mod host;
+mod interop;
 mod project;
+mod python;
 mod test;
 
 use std::process::ExitCode;
@@ -20,6 +22,10 @@ The developer's commands of mercer.
       PyPI; what is missing is skipped and said. The bench `train` reads MNIST from the folder
       MERCER_DATA, or from ../shared/data.
 
+  cargo xtask interop
+      Files of NumPy, pandas, scikit-learn and PyArrow through `mercer convert`, `transform`, `predict`
+      and `split`, and back to them, compared to the bit. Needs python3 and, the first time, PyPI.
+
   cargo xtask help
       This text.
 ";
@@ -34,6 +40,7 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run_all(false),
         ["test", "--thorough"] => test::run_all(true),
+        ["interop"] => interop::run_all(),
         ["bench", rest @ ..] => bench::run_all(rest),
         _ => Err(Failure::usage(format!("cannot run `cargo xtask {}`; try `cargo xtask help`", arguments.join(" ")))),
     };
