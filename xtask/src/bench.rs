@@ -18,7 +18,7 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result<(), Failure> {
     let (programs, mut notes) = Programs::set_up()?;
     let benches = request.choose(programs.benches()?)?;
     if benches.iter().any(|bench| bench.name == "train") {
-        programs::build_command()?;
+        crate::project::build_command()?;
     }
     let mut best = Best::default();
     for bench in &benches {

@@ -3,7 +3,9 @@
 mod bench;
 mod fuzz;
 mod host;
+mod interop;
 mod project;
+mod python;
 mod test;
 
 use std::process::ExitCode;
@@ -25,6 +27,9 @@ The developer's commands of mercer.
       Lets libFuzzer make up N files (10000000) for each of the named targets (all): libsvm, csv, npy,
       npz, idx, packed, detect, parquet, arrow_ipc, model. Stops at the first that panics, takes more
       than a second or 256 MiB, or is read otherwise a second time. Needs a C++ compiler.
+  cargo xtask interop
+      Files of NumPy, pandas, scikit-learn and PyArrow through `mercer convert`, `transform`, `predict`
+      and `split`, and back to them, compared to the bit. Needs python3 and, the first time, PyPI.
 
   cargo xtask help
       This text.
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run_all(false),
         ["test", "--thorough"] => test::run_all(true),
+        ["interop"] => interop::run_all(),
         ["bench", rest @ ..] => bench::run_all(rest),
         ["fuzz", rest @ ..] => fuzz::run_all(rest),
         _ => Err(Failure::usage(format!("cannot run `cargo xtask {}`; try `cargo xtask help`", arguments.join(" ")))),

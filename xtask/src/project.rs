@@ -16,6 +16,17 @@ pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
+/// The command line, once [`build_command`] has built it.
+pub(crate) fn mercer_binary() -> PathBuf {
+    target().join("release").join(format!("mercer{}", env::consts::EXE_SUFFIX))
+}
+
+/// Builds the command line.
+pub(crate) fn build_command() -> Result<(), Failure> {
+    println!("building the command line");
+    run(cargo().args(["build", "--release", "--locked", "--package", "mercer-cli"]))
+}
+
 /// The cargo that started us, working in the workspace.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use mercer::Dtype;
+use mercer::dataset::{Block, BlockRows, Layout};
 use mercer_io::Schema;
 use serde_json::json;
 
@@ -17,10 +19,20 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     refuse_overwriting(&args.output, args.data.iter().chain(&args.labels))?;
     // A name without a format is said before the work.
     mercer_io::holds_one_array(&args.output)?;
-    let options = table_options(&args.reading, &args.columns, !args.labels.is_empty(), args.dtype.map(Into::into));
+    let dtype: Option<Dtype> = args.dtype.map(Into::into);
+    let options = table_options(&args.reading, &args.columns, !args.labels.is_empty(), dtype);
     let table = load(&args.data, &args.labels, &options, &args.reading, &bar)?;
-    let mut file = TableFile::create(Some(&args.output), &Schema::of_table(&table))?;
-    crate::progress::for_each_block(&bar, "write", &table, |block| Ok(file.write(block)?))?;
+    let mut schema = Schema::of_table(&table);
+    // Bytes are read as bytes, whatever type is asked for.
+    let floats = dtype.filter(|_| schema.layout == Layout::Bytes);
+    if let Some(dtype) = floats {
+        (schema.layout, schema.dtype) = (Layout::Dense, dtype);
+    }
+    let mut file = TableFile::create(Some(&args.output), &schema)?;
+    crate::progress::for_each_block(&bar, "write", &table, |block| match floats {
+        Some(dtype) => Ok(file.write(&as_floats(block, dtype))?),
+        None => Ok(file.write(block)?),
+    })?;
     let paths = file.finish()?;
     let mut out = std::io::stdout().lock();
     let (n_rows, n_inputs) = (table.n_rows(), table.n_inputs());
@@ -32,4 +44,13 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
         writeln!(out, "{rows} rows of {inputs} inputs written to {}", listed(&paths))?;
     }
     Ok(())
+}
+
+fn as_floats(block: &Block, dtype: Dtype) -> Block {
+    let rows = match (&block.rows, dtype) {
+        (BlockRows::Bytes(x), Dtype::Float32) => BlockRows::Dense32(x.mapv(f32::from)),
+        (BlockRows::Bytes(x), Dtype::Float64) => BlockRows::Dense64(x.mapv(f64::from)),
+        (other, _) => other.clone(),
+    };
+    Block::new(rows, block.targets.clone())
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{Folder, Run, Table};
+use support::{Folder, Run, Table, npy};
 
 const WORDS: &str =
     "age,job,income,y\n31,clerk,1.5,yes\n,nurse,2.5,no\n45,clerk,,no\n28,\"teacher, retired\",3.5,yes\n";
@@ -120,6 +120,12 @@ fn converting_there_and_back_gives_the_same_file() {
     assert_eq!(said, "40 rows of 5 inputs written to d.npy and d-labels.npy\n");
     folder.ok("convert d.npy --labels d-labels.npy -o e.csv");
     assert_eq!(folder.text("e.csv"), folder.text("a.csv"));
+    // Bytes too get the type that is asked for.
+    folder.write("x.idx", table.idx());
+    folder.ok("convert x.idx --dtype float32 -o f.npy");
+    assert_eq!(folder.read("f.npy"), folder.read("x.npy"));
+    folder.ok("convert x.idx -o g.npy");
+    assert_eq!(folder.read("g.npy"), npy("|u1", "(40, 5)", table.rows.concat()));
     // Words stay words.
     folder.write("w.csv", WORDS);
     folder.ok("convert w.csv -o v.csv.bz2");

@@ -9,7 +9,7 @@ use mercer::Dtype;
 ///
 /// | field | default | meaning |
 /// |---|---|---|
-/// | `dtype` | float32 | type of the values, or as stored: float32 where the file has it, else float64; bytes stay bytes |
+/// | `dtype` | float32 | type of the values, or as stored: float32 for float16 and float32, else float64; bytes stay bytes |
 /// | `block_rows` | 4096 | rows of a block, at least 1 |
 /// | `target` | `Auto` | which part of the file is the target |
 /// | `header` | detect | whether a CSV file begins with column names |

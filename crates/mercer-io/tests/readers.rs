@@ -310,6 +310,26 @@ fn stored_zeros_stay() {
     assert_eq!(block.rows.n_stored(), 2);
 }
 
+/// As they are of the columns of Parquet files: float32 holds float16 exactly.
+#[test]
+fn arrays_are_stored_as_small_as_they_are() {
+    let as_stored = |name: &str| {
+        let source = open(&fixture(name), &ReadOptions { dtype: None, ..options(1) }).unwrap();
+        match source.read().unwrap().next_block().unwrap().unwrap().rows {
+            BlockRows::Bytes(_) => "bytes",
+            BlockRows::Dense32(_) => "float32",
+            _ => "float64",
+        }
+    };
+    for name in ["rows_little_f2.npy", "fortran_big_f2.npy", "rows_big_f4.npy", "rows_f32.idx"] {
+        assert_eq!(as_stored(name), "float32", "{name}");
+    }
+    for name in ["rows_v1.npy", "whole_little_i1.npy", "whole_big_u2.npy", "whole_i16.idx"] {
+        assert_eq!(as_stored(name), "float64", "{name}");
+    }
+    assert_eq!([as_stored("whole_big_u1.npy"), as_stored("whole.idx")], ["bytes"; 2]);
+}
+
 #[test]
 fn fixtures_cut_anywhere_never_panic() {
     let files = fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path());

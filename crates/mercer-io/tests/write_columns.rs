@@ -1,5 +1,5 @@
-//! Parquet and Arrow files that are written: read back they hold the same bits. PyArrow reads them too:
-//! `python fixtures/check_arrow.py FOLDER` checks what these tests leave in cargo's `tmp` folder.
+//! Parquet and Arrow files that are written: read back they hold the same bits. That PyArrow reads them too is checked
+//! by `cargo xtask interop`.
 
 #![cfg(feature = "arrow")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use super::Bench;
 use crate::Failure;
-use crate::project::{cargo, output, root, run, target, works};
+use crate::project::{cargo, mercer_binary, output, root, run, target};
+use crate::python;
 
 /// What can be run.
 pub(super) struct Programs {
@@ -30,7 +31,7 @@ impl Programs {
             .arg(manifest)
             .env("CARGO_TARGET_DIR", &folder))?;
         let bench = folder.join("release").join(format!("mercer-bench{}", env::consts::EXE_SUFFIX));
-        let (python, notes) = match environment() {
+        let (python, notes) = match python::environment() {
             Ok(python) => (Some(python), Vec::new()),
             Err(reason) => {
                 let note = format!("competitors in Python: skipped: {reason}");
@@ -80,50 +81,9 @@ impl Programs {
     }
 }
 
-/// Builds the command line, for the bench `train`.
-pub(super) fn build_command() -> Result<(), Failure> {
-    println!("building the command line");
-    run(cargo().args(["build", "--release", "--locked", "--package", "mercer-cli"]))
-}
-
-fn mercer_binary() -> PathBuf {
-    target().join("release").join(format!("mercer{}", env::consts::EXE_SUFFIX))
-}
-
 /// `MERCER_DATA`, or the folder beside the project that developers share.
 fn data_folder() -> PathBuf {
     let folder =
         env::var_os("MERCER_DATA").map_or_else(|| root().join("..").join("shared").join("data"), PathBuf::from);
     fs::canonicalize(&folder).unwrap_or(folder)
-}
-
-/// The interpreter of an environment with what `benches/requirements.txt` pins, made or renewed when needed.
-fn environment() -> Result<PathBuf, String> {
-    let folder = target().join("bench-venv");
-    let python =
-        if cfg!(windows) { folder.join("Scripts").join("python.exe") } else { folder.join("bin").join("python") };
-    let requirements = root().join("benches").join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
-    // Written last, so that an installation broken off is started again.
-    let installed = folder.join("installed.txt");
-    if fs::read_to_string(&installed).is_ok_and(|text| text == wanted) && works(Command::new(&python).arg("--version"))
-    {
-        return Ok(python);
-    }
-    println!("installing the competitors from PyPI");
-    install(&folder, &python, &requirements)?;
-    fs::write(&installed, wanted).map_err(|error| format!("{}: {error}", installed.display()))?;
-    Ok(python)
-}
-
-fn install(folder: &Path, python: &Path, requirements: &Path) -> Result<(), String> {
-    let system = if cfg!(windows) { "python" } else { "python3" };
-    if !works(Command::new(system).arg("--version")) {
-        return Err(format!("there is no {system}"));
-    }
-    let mut make = Command::new(system);
-    run(make.args(["-m", "venv", "--clear"]).arg(folder)).map_err(|failure| failure.message)?;
-    let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(requirements);
-    run(&mut pip).map_err(|failure| failure.message)
 }

@@ -34,7 +34,10 @@ impl ArraySource {
             missing: options.keep_missing && layout == Layout::Dense,
             ..SourceInfo::new(path, format, layout)
         };
-        let stored = if header.element.kind == Kind::F32 { Dtype::Float32 } else { Dtype::Float64 };
+        let stored = match header.element.kind {
+            Kind::F16 | Kind::F32 => Dtype::Float32,
+            _ => Dtype::Float64,
+        };
         let dtype = options.dtype.unwrap_or(stored);
         Self { info, origin, header, dtype, block_rows: options.block_rows.max(1) }
     }
