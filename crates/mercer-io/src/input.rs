@@ -35,6 +35,15 @@ impl Origin {
         }
     }
 
+    /// How many bytes are stored, where that is known at once.
+    pub(crate) fn n_bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(path) => std::fs::metadata(path).ok().map(|metadata| metadata.len()),
+            Self::Memory(bytes) => Some(bytes.len() as u64),
+            Self::Spooled(_) | Self::Entry(_) => None,
+        }
+    }
+
     /// The bytes as they are stored, packed or not, to be read from any position.
     pub(crate) fn stored(&self, name: &str) -> Result<Box<dyn ReadSeek>> {
         Ok(match self {

@@ -32,8 +32,8 @@ impl LibsvmSource {
             TargetChoice::Columns(_) => return Err(Error::NoTargetColumns { file: path.to_owned(), format }),
             TargetChoice::Auto | TargetChoice::IfPresent { .. } => vec!["label".to_owned()],
         };
-        let n_inputs = options.n_inputs;
-        let info = SourceInfo { n_inputs, target_names, ..SourceInfo::new(path, format, Layout::Sparse) };
+        let (n_inputs, n_bytes) = (options.n_inputs, origin.n_bytes());
+        let info = SourceInfo { n_inputs, n_bytes, target_names, ..SourceInfo::new(path, format, Layout::Sparse) };
         let dtype = options.dtype.unwrap_or(Dtype::Float64);
         Ok(Self { info, origin, dtype, block_rows: options.block_rows.max(1) })
     }

@@ -108,6 +108,7 @@ fn joint_info(parts: &[Box<dyn Source>]) -> SourceInfo {
     let mut info = parts[0].info().clone();
     info.name = format!("{} and {} more", info.name, parts.len() - 1);
     info.n_rows = parts.iter().map(|part| part.info().n_rows).sum();
+    info.n_bytes = parts.iter().map(|part| part.info().n_bytes).sum();
     let mut formats: Vec<&str> = parts.iter().map(|part| part.info().format.as_str()).collect();
     formats.sort_unstable();
     formats.dedup();

@@ -238,6 +238,20 @@ fn every_class_keeps_a_training_row() {
     assert_eq!(train.len() + test.n_rows() as usize, 40);
 }
 
+/// A source that cannot fit is not kept for a while either; one that may is tried.
+#[test]
+fn what_cannot_fit_is_known_before_it_is_read() {
+    let info = |layout, n_rows, n_inputs, n_bytes| {
+        SourceInfo { n_rows, n_inputs, n_bytes, ..SourceInfo::new("a", "test", layout) }.least_memory()
+    };
+    assert_eq!(info(Layout::Bytes, Some(10), Some(784), None), 7840);
+    assert_eq!(info(Layout::Dense, Some(10), Some(784), Some(1)), 4 * 7840);
+    assert_eq!(info(Layout::Dense, None, Some(784), Some(8000)), 1000);
+    assert_eq!(info(Layout::Sparse, Some(10), Some(784), Some(8000)), 1000);
+    assert_eq!(info(Layout::Sparse, Some(10), Some(784), None), 0);
+    assert_eq!(info(Layout::Dense, Some(u64::MAX), Some(usize::MAX), None), u64::MAX);
+}
+
 /// How often each row is a test row over many seeds: binomial with the share, so within 5 standard deviations.
 #[test]
 fn every_row_is_as_likely_a_test_row() {

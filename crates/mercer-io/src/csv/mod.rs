@@ -77,6 +77,7 @@ impl CsvSource {
             n_inputs: Some(columns.n_inputs),
             categorical: columns.categorical.clone(),
             missing: options.keep_missing,
+            n_bytes: origin.n_bytes(),
             input_names: columns.input_names(),
             target_names: columns.target_names(),
             ..SourceInfo::new(path, format, Layout::Dense)

@@ -47,6 +47,8 @@ pub struct SourceInfo {
     pub categorical: Vec<usize>,
     /// Whether values of dense floats may be missing: NaN stands for them.
     pub missing: bool,
+    /// Bytes of a text, or at least so many: those of its file, packed or not; where there is one.
+    pub n_bytes: Option<u64>,
 }
 
 impl SourceInfo {
@@ -62,6 +64,20 @@ impl SourceInfo {
             target_names: Vec::new(),
             categorical: Vec::new(),
             missing: false,
+            n_bytes: None,
+        }
+    }
+
+    /// Bytes of memory that all rows take, at least: those of their values where the number is known. In text, a value
+    /// of four bytes is hardly ever longer than 32 characters.
+    pub fn least_memory(&self) -> u64 {
+        let size = if self.layout == Layout::Bytes { 1 } else { 4 };
+        match (self.layout, self.n_rows, self.n_inputs, self.n_bytes) {
+            (Layout::Bytes | Layout::Dense, Some(rows), Some(inputs), _) => {
+                rows.saturating_mul(inputs as u64).saturating_mul(size)
+            }
+            (_, _, _, Some(bytes)) => bytes / 8,
+            _ => 0,
         }
     }
 }

@@ -73,7 +73,8 @@ impl Table {
 
     fn scan_blocks(source: Arc<dyn Source>, cache_bytes: usize, progress: &dyn Progress) -> Result<Self> {
         let mut tally = Tally::new(source.info().clone());
-        let mut kept = Some(Vec::new());
+        // What cannot fit is not kept for a while either.
+        let mut kept = (source.info().least_memory() <= cache_bytes as u64).then(Vec::new);
         let mut kept_bytes = 0;
         let mut reader = source.read()?;
         while let Some(block) = reader.next_block()? {
