@@ -124,3 +124,16 @@ fn declared_lengths_are_not_believed() {
         }
     }
 }
+
+#[test]
+fn lists_of_truth_values_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in fixtures().into_iter().filter(|(name, _)| name.ends_with(".parquet")) {
+        // Two billion of them in a new last field of the footer, which the parquet crate would count one by one.
+        let (body, tail) = bytes.split_at(bytes.len() - 8);
+        let field = [0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0];
+        let len = u32::from_le_bytes(tail[..4].try_into().unwrap()) + field.len() as u32 - 1;
+        let bytes = [&body[..body.len() - 1], &field, &len.to_le_bytes(), &tail[4..]].concat();
+        assert!(refuses(folder.path(), &name, &bytes), "{name}");
+    }
+}

@@ -7,6 +7,7 @@
 mod batch;
 mod bodies;
 mod chunks;
+mod footer;
 mod guard;
 mod ipc;
 mod kinds;

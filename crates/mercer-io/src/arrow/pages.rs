@@ -1,18 +1,23 @@
 //! The headers of the pages of a Parquet column, checked before the pages are read.
 //!
 //! The parquet crate takes memory for what a page header declares, up to 2 GiB for a page of some bytes. Here the
-//! headers are looked through first: pages must lie within their column, and unpack to no more than their codec can
-//! make of their bytes.
+//! headers are looked through first: pages must lie within their column, unpack to no more than their codec can make of
+//! their bytes, and have no more values than these can hold.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::Decoded;
 use super::chunks::Chunks;
+use super::footer::PAGE_HEADER;
 use super::thrift::{DEPTH, Thrift};
 
 /// A page up to this size is believed: constant values are packed better than any ratio.
 const BELIEVED: u64 = 1 << 24;
+/// A column of lists with up to this many values is believed, and one with up to so many for each of its bytes. Levels
+/// take 4 bytes or more for each list, so that lists of 4,096 are within it, even of one number only.
+const BELIEVED_VALUES: u64 = 1 << 22;
+const VALUES_OF_BYTE: u64 = 1 << 10;
 /// Bytes looked at for a header; statistics make some longer.
 const HEADER: [usize; 3] = [256, 1 << 14, 1 << 22];
 
@@ -25,6 +30,7 @@ pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decod
         return Err(format!("column {} is beyond the end of the file", chunk.column_path()));
     };
     let ratio = largest_ratio(chunk.compression());
+    let (mut values, mut bytes) = (0, 0_u64);
     while at < end {
         let page = read_header(chunks, at, end).ok_or_else(|| format!("no page header at byte {at}"))?;
         at += page.header_len;
@@ -34,7 +40,17 @@ pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decod
         if page.unpacked > BELIEVED.max(page.packed.saturating_mul(ratio)) {
             return Err(format!("the page at byte {at} cannot unpack to {} bytes", page.unpacked));
         }
+        // What is not packed has the size of its bytes, whatever is declared.
+        if page.dictionary > if ratio == 1 { page.packed } else { page.unpacked } {
+            return Err(format!("the dictionary at byte {at} cannot have {} values", page.dictionary));
+        }
+        (values, bytes) = (values + page.data, bytes + page.unpacked);
         at += page.packed;
+    }
+    // A row of a column of lists is read whole. The rows of other columns are read one by one, so that their number
+    // takes no memory.
+    if chunk.column_descr().max_rep_level() > 0 && values > BELIEVED_VALUES.max(bytes.saturating_mul(VALUES_OF_BYTE)) {
+        return Err(format!("column {} cannot have {values} values in {bytes} bytes", chunk.column_path()));
     }
     Ok(())
 }
@@ -55,6 +71,9 @@ struct Page {
     header_len: u64,
     packed: u64,
     unpacked: u64,
+    /// Values of a dictionary, of data.
+    dictionary: u64,
+    data: u64,
 }
 
 fn read_header(chunks: &Chunks, at: u64, end: u64) -> Option<Page> {
@@ -64,19 +83,21 @@ fn read_header(chunks: &Chunks, at: u64, end: u64) -> Option<Page> {
     })
 }
 
-/// The fields 2 and 3 of a `PageHeader` in Thrift's compact protocol.
+/// The sizes in a `PageHeader`, and the first field of what it has for its type of page, which is the number of values.
 fn parse_header(bytes: &[u8]) -> Option<Page> {
     let mut thrift = Thrift::new(bytes);
-    let (mut id, mut unpacked, mut packed) = (0, None, None);
-    while let Some(kind) = thrift.field(&mut id)? {
-        match (id, kind) {
-            (2, Thrift::I32) => unpacked = Some(thrift.i32()?),
-            (3, Thrift::I32) => packed = Some(thrift.i32()?),
-            _ => thrift.skip(kind, DEPTH)?,
-        }
-    }
-    let size = |size: Option<i64>| size.and_then(|size| u64::try_from(size).ok());
-    Some(Page { header_len: thrift.position() as u64, packed: size(packed)?, unpacked: size(unpacked)? })
+    let (mut unpacked, mut packed, mut dictionary, mut data) = (None, None, Some(0), Some(0));
+    thrift.fields(&PAGE_HEADER, DEPTH, |id, mut value| match id {
+        2 => unpacked = value.i32(),
+        3 => packed = value.i32(),
+        5 | 8 => data = data.and_then(|most| value.first_i32().map(|n| n.max(most))),
+        7 => dictionary = value.first_i32(),
+        _ => {}
+    })?;
+    let size = |size: Option<i32>| size.and_then(|size| u64::try_from(size).ok());
+    let header_len = thrift.position() as u64;
+    let (packed, unpacked, dictionary, data) = (size(packed)?, size(unpacked)?, size(dictionary)?, size(data)?);
+    Some(Page { header_len, packed, unpacked, dictionary, data })
 }
 
 #[cfg(test)]
@@ -85,12 +106,26 @@ mod tests {
 
     #[test]
     fn a_header_is_parsed_to_its_end() {
-        // type 0, 300 bytes unpacked, 40 packed, a data page header with three numbers and binary statistics.
-        let bytes = [21, 0, 21, 216, 4, 21, 80, 44, 21, 20, 21, 0, 28, 24, 2, 7, 7, 0, 0, 0, 99];
+        // type 0, 300 bytes unpacked, 40 packed, a data page header of 10 values with an encoding and binary statistics.
+        let bytes = [21, 0, 21, 216, 4, 21, 80, 44, 21, 20, 21, 0, 60, 24, 2, 7, 7, 0, 0, 0, 99];
         let page = parse_header(&bytes).unwrap();
         assert_eq!((page.unpacked, page.packed, page.header_len), (300, 40, 20));
+        assert_eq!((page.data, page.dictionary), (10, 0));
         for len in 0..20 {
             assert!(parse_header(&bytes[..len]).is_none(), "{len}");
         }
+    }
+
+    #[test]
+    fn fields_of_headers_have_their_type() {
+        let dictionary = [21, 4, 21, 20, 21, 20, 76, 21, 6, 21, 0, 17, 0, 0];
+        assert_eq!(parse_header(&dictionary).unwrap().dictionary, 3);
+        for (at, kind) in [(0, 22), (2, 22), (6, 72), (7, 25), (11, 21)] {
+            let mut bytes = dictionary;
+            bytes[at] = kind;
+            assert!(parse_header(&bytes).is_none(), "{kind} at {at}");
+        }
+        let long = [21, 0, 21, 128, 128, 128, 128, 32, 21, 20, 0];
+        assert!(parse_header(&long).is_none(), "a size of 33 bits, which the crate would cut off");
     }
 }

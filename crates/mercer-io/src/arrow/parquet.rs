@@ -14,9 +14,9 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::{PageIndexPolicy, ParquetStatisticsPolicy, RowGroupMetaData};
 
 use super::chunks::Chunks;
+use super::footer::is_footer;
 use super::guard::guarded;
 use super::pages::check_pages;
-use super::thrift::{DEPTH, Thrift};
 use super::{Batches, Container, Decoded};
 
 /// Magic and length at the end of the file.
@@ -44,7 +44,7 @@ impl ParquetFile {
     }
 }
 
-/// The length of the footer, which the crate would allocate, is that of bytes that are there, and so are its lists.
+/// The length of the footer, which the crate would allocate, is that of bytes that are there, and they are a footer.
 fn check_footer(chunks: &Chunks) -> Decoded<()> {
     let size = chunks.size();
     let Some(at) = size.checked_sub(TAIL as u64) else { return Err("it ends after the magic".to_owned()) };
@@ -55,7 +55,7 @@ fn check_footer(chunks: &Chunks) -> Decoded<()> {
         (b"PARE", _) => Err("it is encrypted".to_owned()),
         (b"PAR1", len) if len <= at => {
             let footer = chunks.bytes(at - len, len as usize).map_err(|error| error.to_string())?;
-            Thrift::new(&footer).skip(Thrift::STRUCT, DEPTH).ok_or_else(|| "its footer is damaged".to_owned())
+            is_footer(&footer).then_some(()).ok_or_else(|| "its footer is damaged".to_owned())
         }
         (b"PAR1", len) => Err(format!("a footer of {len} bytes in a file of {size}")),
         _ => Err("it does not end with a footer, it was cut off".to_owned()),
