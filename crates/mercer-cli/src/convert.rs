@@ -15,7 +15,7 @@ use crate::progress::Bar;
 use crate::text::count;
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
-    let bar = Bar::new(args.quiet);
+    let bar = Bar::new(args.report.quiet);
     refuse_overwriting(&args.output, args.data.iter().chain(&args.labels))?;
     // A name without a format is said before the work.
     mercer_io::holds_one_array(&args.output)?;
@@ -36,10 +36,10 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let paths = file.finish()?;
     let mut out = std::io::stdout().lock();
     let (n_rows, n_inputs) = (table.n_rows(), table.n_inputs());
-    if args.json {
+    if args.report.json {
         let report = json!({ "command": "convert", "n_rows": n_rows, "n_inputs": n_inputs, "outputs": paths });
         writeln!(out, "{report:#}")?;
-    } else if !args.quiet {
+    } else if !args.report.quiet {
         let (rows, inputs) = (count(n_rows), count(n_inputs as u64));
         writeln!(out, "{rows} rows of {inputs} inputs written to {}", listed(&paths))?;
     }

@@ -69,6 +69,12 @@ pub(crate) fn training_options(
     ReadOptions { keep_missing, ..table_options(reading, columns, labels, Some(dtype)) }
 }
 
+/// Training rows in numbers: words and gaps as the flags say.
+pub(crate) fn encode(table: Table, args: &EncodingArgs, bar: &Bar) -> Result<Dataset, Failure> {
+    let encoding = Encoding::fit(&table, args.spec(), bar)?;
+    Ok(Dataset::encoded(table, encoding)?)
+}
+
 /// The columns a model was trained on.
 pub(crate) struct TrainedColumns {
     /// Columns of the data that are inputs.

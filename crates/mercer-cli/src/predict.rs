@@ -25,14 +25,14 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         let model = args.model.to_string_lossy().into_owned();
         refuse_overwriting(path, args.data.iter().chain([&model]))?;
     }
-    let bar = Bar::new(args.run.quiet);
+    let bar = Bar::new(args.run.report.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;
     let columns = TrainedColumns::of_model(&header);
     let options = prediction_options(&args.reading, &columns);
     let table = driver.time("load", || load(&args.data, &[], &options, &args.reading, &bar))?;
-    let dataset = columns.encode(table, args.run.quiet)?;
+    let dataset = columns.encode(table, args.run.report.quiet)?;
     let Some(path) = &args.output else {
-        if args.run.json {
+        if args.run.report.json {
             return print_json(&model, &driver, &dataset, args.scores);
         }
         let stdout = Box::new(io::stdout());
@@ -46,12 +46,12 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
 
 fn report(args: &PredictArgs, path: &Path, n_rows: u64, driver: &Driver<'_>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    if args.run.json {
+    if args.run.report.json {
         let seconds: serde_json::Map<_, _> =
             driver.seconds().into_iter().map(|(stage, time)| (stage.to_owned(), json!(time))).collect();
         let object = json!({ "command": "predict", "n_rows": n_rows, "output": path, "seconds": seconds });
         writeln!(out, "{object:#}")?;
-    } else if !args.run.quiet {
+    } else if !args.run.report.quiet {
         writeln!(out, "{} predictions written to {}", count(n_rows), path.display())?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::progress::{Bar, for_each_block};
 use crate::text::count;
 
 pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
-    let bar = Bar::new(args.quiet);
+    let bar = Bar::new(args.report.quiet);
     for output in [&args.train, &args.test] {
         refuse_overwriting(output, args.data.iter().chain(&args.labels))?;
         mercer_io::holds_one_array(output)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     })?;
     let (train, test) = (train.finish()?, test.finish()?);
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if args.report.json {
         let report = json!({
             "command": "split",
             "n_train": n_train,
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             "test": test,
         });
         writeln!(out, "{report:#}")?;
-    } else if !args.quiet {
+    } else if !args.report.quiet {
         writeln!(out, "{} training rows written to {}", count(n_train), listed(&train))?;
         writeln!(out, "{} test rows written to {}", count(n_test), listed(&test))?;
     }

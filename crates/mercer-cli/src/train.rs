@@ -4,13 +4,13 @@ use std::io::Write;
 use std::time::Instant;
 
 use mercer::Driver;
-use mercer::dataset::{Dataset, Encoding, Split, Table};
+use mercer::dataset::{Dataset, Split};
 use mercer::model::Model;
 use mercer::pipeline::{Evaluation, FitReport};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Sample, TrainArgs};
-use crate::data::{TrainedColumns, cache_bytes, load, model_options, refuse_overwriting, training_options};
+use crate::data::{TrainedColumns, cache_bytes, encode, load, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::progress::Bar;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let spec = args.learner.pipeline(&args.map);
     spec.validate()?;
-    let bar = Bar::new(args.run.quiet);
+    let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {
         refuse_overwriting(path, [&args.data, &args.labels, &args.test, &args.test_labels].into_iter().flatten())?;
         // A folder that cannot be written is said before the work, not after it.
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         model_bytes,
     };
     let mut out = std::io::stdout().lock();
-    if args.run.json {
+    if args.run.report.json {
         writeln!(out, "{:#}", trained.to_json(args))?;
     } else {
         summary::write(&mut out, &trained, args)?;
@@ -89,24 +89,20 @@ fn training_data(args: &TrainArgs, bar: &Bar) -> Result<(Dataset, Option<Dataset
     let (dtype, labels) = (args.map.dtype.into(), !args.labels.is_empty());
     let options = training_options(&args.reading, &args.columns, &args.encoding, labels, dtype);
     let table = load(&args.data, &args.labels, &options, &args.reading, bar)?;
-    let Some(test_size) = args.test_size else { return Ok((encode(args, table, bar)?, None)) };
+    let Some(test_size) = args.test_size else { return Ok((encode(table, &args.encoding, bar)?, None)) };
     let (stratify, task) = (!args.stratify.no_stratify, args.learner.task.map(Into::into));
     let split = Split { test_size, stratify, task, seed: args.map.seed };
     let (train, test) = split.apply(table, cache_bytes(&args.reading), bar)?;
-    let train = encode(args, train, bar)?;
-    let test = TrainedColumns::of_dataset(&train, dtype).encode(test, args.run.quiet)?;
+    let train = encode(train, &args.encoding, bar)?;
+    let test = TrainedColumns::of_dataset(&train, dtype).encode(test, args.run.report.quiet)?;
     Ok((train, Some(test)))
-}
-
-fn encode(args: &TrainArgs, table: Table, bar: &Bar) -> Result<Dataset, Failure> {
-    let encoding = Encoding::fit(&table, args.encoding.spec(), bar)?;
-    Ok(Dataset::encoded(table, encoding)?)
 }
 
 fn test_data(args: &TrainArgs, train: &Dataset, bar: &Bar) -> Result<Dataset, Failure> {
     let columns = TrainedColumns::of_dataset(train, args.map.dtype.into());
     let options = model_options(&args.reading, &columns, &args.columns.target);
-    let test = columns.encode(load(&args.test, &args.test_labels, &options, &args.reading, bar)?, args.run.quiet)?;
+    let test =
+        columns.encode(load(&args.test, &args.test_labels, &options, &args.reading, bar)?, args.run.report.quiet)?;
     if test.targets().is_none() {
         let name = &test.info().name;
         return Err(Failure::Usage(format!("{name} has no targets; give them with --test-labels FILE")));

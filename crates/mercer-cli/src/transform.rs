@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mercer::dataset::{Block, BlockRows, Dataset, Encoding, PanelTargets, Table, TargetBlock, TargetUse};
+use mercer::dataset::{Block, BlockRows, Dataset, PanelTargets, TargetBlock, TargetUse};
 use mercer::model::AnyPipeline;
 use mercer::pipeline::Features;
 use mercer::{Driver, Dtype, Scalar};
@@ -11,19 +11,19 @@ use ndarray::Array2;
 use serde_json::json;
 
 use crate::args::TransformArgs;
-use crate::data::{TrainedColumns, load, model_options, refuse_overwriting, training_options};
+use crate::data::{TrainedColumns, encode, load, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
 use crate::output::{TableFile, listed};
 use crate::progress::Bar;
 use crate::text::count;
 
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
-    let bar = Bar::new(args.run.quiet);
+    let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {
         let model = args.model.iter().map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>();
         refuse_overwriting(path, args.data.iter().chain(&args.fit).chain(&args.labels).chain(&model))?;
         mercer_io::holds_one_array(path)?;
-    } else if args.run.json {
+    } else if args.run.report.json {
         return Err(Failure::Usage("--json needs -o: without it the features go to standard output".to_owned()));
     }
     let driver = Driver::new(args.run.threads, &bar)?;
@@ -59,7 +59,7 @@ fn fit_and_write<T: Scalar>(
     let options = training_options(&args.reading, &args.columns, &args.encoding, !labels.is_empty(), dtype);
     let training = driver.time("load", || {
         let table = load(fitted_to, labels, &options, &args.reading, bar)?;
-        encoded(args, table, bar)
+        encode(table, &args.encoding, bar)
     })?;
     let features = Features::<T>::fit(&training, args.map.preprocess.into(), &spec, args.map.seed, driver)?;
     if args.fit.is_empty() {
@@ -71,15 +71,10 @@ fn fit_and_write<T: Scalar>(
     write(args, driver, &features, &dataset, rows)
 }
 
-fn encoded(args: &TransformArgs, table: Table, bar: &Bar) -> Result<Dataset, Failure> {
-    let encoding = Encoding::fit(&table, args.encoding.spec(), bar)?;
-    Ok(Dataset::encoded(table, encoding)?)
-}
-
 /// The rows to transform, read as those that were fitted to.
 fn rows_like(args: &TransformArgs, columns: &TrainedColumns, bar: &Bar) -> Result<Dataset, Failure> {
     let options = model_options(&args.reading, columns, &args.columns.target);
-    columns.encode(load(&args.data, &args.labels, &options, &args.reading, bar)?, args.run.quiet)
+    columns.encode(load(&args.data, &args.labels, &options, &args.reading, bar)?, args.run.report.quiet)
 }
 
 fn write<T: Scalar>(
@@ -103,7 +98,7 @@ fn write<T: Scalar>(
     })?;
     let paths = file.finish()?;
     let mut out = std::io::stdout().lock();
-    if args.run.json {
+    if args.run.report.json {
         let seconds: serde_json::Map<_, _> =
             driver.seconds().into_iter().map(|(stage, time)| (stage.to_owned(), json!(time))).collect();
         let report = json!({
@@ -117,7 +112,7 @@ fn write<T: Scalar>(
             "seconds": seconds,
         });
         writeln!(out, "{report:#}")?;
-    } else if !args.run.quiet && args.output.is_some() {
+    } else if !args.run.report.quiet && args.output.is_some() {
         let (n_rows, map) = (count(dataset.n_rows()), features.spec().name());
         writeln!(out, "{n_rows} rows of {} {map} features written to {}", count(n_components as u64), listed(&paths))?;
     }

@@ -104,6 +104,18 @@ pub(crate) enum Sample {
     Digits,
 }
 
+/// How a command reports.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct ReportArgs {
+    /// Report one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
 /// How the command runs and reports.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
@@ -111,12 +123,8 @@ pub(crate) struct RunArgs {
     /// Number of threads; 0 is one for each core. Changes no result
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) threads: usize,
-    /// Report one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -201,12 +209,8 @@ pub(crate) struct InspectArgs {
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
-    /// Report one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 const TRANSFORM_EXAMPLES: &str = "\
@@ -284,12 +288,8 @@ pub(crate) struct SplitArgs {
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
-    /// Report one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 const CONVERT_EXAMPLES: &str = "\
@@ -321,12 +321,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
-    /// Report one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {

@@ -21,12 +21,12 @@ use crate::text::{bytes, count, number, percent, real_values};
 const SHOWN: usize = 20;
 
 pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
-    let bar = Bar::new(args.quiet);
+    let bar = Bar::new(args.report.quiet);
     let options = table_options(&args.reading, &args.columns, !args.labels.is_empty(), None);
     let table = load(&args.data, &args.labels, &options, &args.reading, &bar)?;
     let inspected = Inspected::new(&table, args.n_components, &bar)?;
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.report.json {
         writeln!(out, "{:#}", inspected.to_json())?;
     } else {
         inspected.write(&mut out, args.all)?;

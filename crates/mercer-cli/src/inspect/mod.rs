@@ -11,7 +11,7 @@ use crate::failure::Failure;
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     match args.data.as_slice() {
         [one] if one.ends_with(".mercer") || mercer_io::is_model(Path::new(one)) => {
-            model::run(Path::new(one), args.json)
+            model::run(Path::new(one), args.report.json)
         }
         _ => dataset::run(args),
     }

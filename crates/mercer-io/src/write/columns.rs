@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
-use mercer::dataset::{Block, BlockRows, CsrMatrix, Layout, TargetBlock};
+use mercer::dataset::{Block, BlockRows, CsrMatrix, Layout, Rows, TargetBlock};
 use mercer::{Dtype, Scalar};
 use ndarray::ArrayView2;
 use parquet::arrow::ArrowWriter;
@@ -215,9 +215,7 @@ fn words<S: AsRef<str>>(words: impl Iterator<Item = S>) -> ArrayRef {
 
 fn densely<T: Scalar>(rows: &CsrMatrix<T>, width: usize) -> ndarray::Array2<T> {
     let mut out = ndarray::Array2::zeros((rows.n_rows(), width));
-    for i in 0..rows.n_rows() {
-        rows.view().row(i).for_each(|(j, value)| out[[i, j]] = value);
-    }
+    Rows::Sparse(rows.view()).write_dense(out.view_mut());
     out
 }
 

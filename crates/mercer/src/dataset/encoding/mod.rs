@@ -1,7 +1,7 @@
 //! From columns of words and of missing values to numbers: levels become indicators, gaps are filled.
 //!
 //! A categorical column of k levels becomes k inputs that are 1 for their level and 0 for the others. Two rows that
-//! differ in it are then √2 apart, as two rows are on average in a standardized number: so indicators are not scaled
+//! differ in it are then √2 apart, as two rows are in root mean square in a standardized number: so indicators are not scaled
 //! ([`Preprocess::fit`](crate::preprocess::Preprocess::fit)). Of more than `max_levels` levels the most frequent are
 //! kept and the others share one input, `other`. A level that training did not keep becomes `other`, or, where
 //! there is no such input, 0 in all of them.
