@@ -29,7 +29,7 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 9] = [
+const BENCHES: [Bench; 10] = [
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
     Bench { name: "matmul", conditions: matmul::CONDITIONS, run: matmul::run },
     Bench { name: "sincos", conditions: sincos::CONDITIONS, run: sincos::run },

@@ -7,9 +7,10 @@ use crate::Failure;
 use crate::project::{cargo, run, shown, works};
 
 /// A check: what it is called, and the arguments of cargo.
-const STEPS: [(&str, &[&str]); 4] = [
+const STEPS: [(&str, &[&str]); 5] = [
     ("format", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+    ("benches", &["clippy", "--manifest-path", "benches/Cargo.toml", "--locked", "--", "-D", "warnings"]),
     // Without a choice of targets this includes the doc tests of the libraries.
     ("tests", &["test", "--workspace", "--locked"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--locked"]),

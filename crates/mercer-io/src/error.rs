@@ -81,6 +81,10 @@ pub enum Error {
     #[error("{file}: the {packing} data needs more than {limit} MiB of memory to unpack; unpack it to a file first")]
     PackedTooLarge { file: String, packing: &'static str, limit: u32 },
 
+    /// Few packed bytes unpack to far more than rows would.
+    #[error("{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted")]
+    PackedExpands { file: String, packing: &'static str },
+
     /// A row has another number of fields than the first.
     #[error("{at} has {got} fields, expected {expected} as in line {first_line}; {remedy}")]
     Ragged { at: Box<Place>, got: usize, expected: usize, first_line: u64, remedy: &'static str },

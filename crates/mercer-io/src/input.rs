@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use crate::npz::Entry;
-use crate::packing::MAGIC;
+use crate::packing::{MAGIC, is_expansion};
 pub(crate) use crate::packing::Packing;
 use crate::spool::Spool;
 use crate::{Error, Result};
@@ -131,6 +131,7 @@ impl Input {
         let (file, reason) = (self.name.clone(), error.to_string());
         match (self.packing.name(), self.packing.exceeded(&error)) {
             (Some(packing), Some(limit)) => Error::PackedTooLarge { file, packing, limit },
+            (Some(packing), _) if is_expansion(&error) => Error::PackedExpands { file, packing },
             (Some(packing), _) if error.kind() == UnexpectedEof => Error::PackedTruncated { file, packing },
             (Some(packing), _) if matches!(error.kind(), InvalidData | InvalidInput | Other) => {
                 Error::PackedCorrupt { file, packing, reason }

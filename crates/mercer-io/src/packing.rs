@@ -2,8 +2,11 @@
 //!
 //! Members that follow one another (`cat a.gz b.gz`) read as one. What a decoder may keep in memory is bounded, whatever
 //! the file declares: [`XZ_MEMORY`] for xz, a window of 2^[`ZSTD_WINDOW_LOG`] bytes for zstd, some megabytes for the others.
+//! So is what it may unpack: [`MOST_EXPANSION`] bytes for each that was read, so that a small file costs little time.
 
 use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
@@ -14,6 +17,11 @@ const BUFFER: usize = 1 << 18;
 const XZ_MEMORY: u32 = 256 << 20;
 /// `zstd --ultra -22` needs 27, and so does `--long`.
 const ZSTD_WINDOW_LOG: u32 = 27;
+/// Unpacked bytes for a packed one. gzip and xz cannot hold more than 1,032 and about 7,000; bzip2 and zstd can, of
+/// rows that are all alike.
+const MOST_EXPANSION: u64 = 8192;
+/// Unpacked bytes that any file may have.
+const ALWAYS_UNPACKED: u64 = 1 << 20;
 /// Bytes that tell the packing.
 pub(crate) const MAGIC: u64 = 10;
 
@@ -58,8 +66,9 @@ impl Packing {
         if self == Self::None {
             return Ok(Box::new(packed));
         }
-        let packed = BufReader::with_capacity(BUFFER, packed);
-        Ok(match self {
+        let n_packed = Arc::new(AtomicU64::new(0));
+        let packed = BufReader::with_capacity(BUFFER, Counted { inner: packed, n_read: Arc::clone(&n_packed) });
+        let unpacked: Box<dyn Read + Send> = match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(packed)),
             Self::Xz => Box::new(XzReader::new_mem_limit(packed, true, XZ_MEMORY / 1024)),
             Self::Zstd => {
@@ -68,17 +77,55 @@ impl Packing {
                 Box::new(decoder)
             }
             Self::Bzip2 => Box::new(MultiBzDecoder::new(packed)),
-            Self::None | Self::Zip => Box::new(packed),
-        })
+            Self::None | Self::Zip => return Ok(Box::new(packed)),
+        };
+        Ok(Box::new(Bounded { unpacked, n_unpacked: 0, n_packed }))
     }
 
-    /// The limit, in MiB, that `error` says the decoder would need more than.
+    /// The memory, in MiB, that `error` says the decoder would need more than.
     pub(crate) fn exceeded(self, error: &io::Error) -> Option<u32> {
         match self {
             Self::Xz if error.kind() == io::ErrorKind::OutOfMemory => Some(XZ_MEMORY >> 20),
             Self::Zstd if error.to_string().contains("too much memory") => Some((1 << ZSTD_WINDOW_LOG) >> 20),
             _ => None,
         }
+    }
+}
+
+/// Whether `error` says that little was unpacked to far more.
+pub(crate) fn is_expansion(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::FileTooLarge
+}
+
+/// Counts the bytes that are read.
+struct Counted<R> {
+    inner: R,
+    n_read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let len = self.inner.read(out)?;
+        self.n_read.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}
+
+/// Ends at what is more than the packed bytes may hold.
+struct Bounded {
+    unpacked: Box<dyn Read + Send>,
+    n_unpacked: u64,
+    n_packed: Arc<AtomicU64>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let len = self.unpacked.read(out)?;
+        self.n_unpacked += len as u64;
+        if self.n_unpacked > ALWAYS_UNPACKED.saturating_add(self.n_packed.load(Ordering::Relaxed) * MOST_EXPANSION) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(len)
     }
 }
 

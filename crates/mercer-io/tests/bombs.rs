@@ -20,15 +20,21 @@ fn peak() -> u64 {
 #[test]
 fn bombs_take_little_memory() {
     many_rows_stream();
+    rows_without_end_are_refused();
     long_lines_are_refused();
 }
 
+/// 4 MiB a member, 256 MiB in all.
+fn bomb(extension: &str) -> Vec<u8> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let bomb = fs::read(fixtures.join(format!("bomb.libsvm.{extension}"))).unwrap().repeat(64);
+    assert!((bomb.len() as u64) < MEBIBYTE, "{extension}: {} bytes", bomb.len());
+    bomb
+}
+
 fn many_rows_stream() {
-    for extension in ["gz", "xz", "zst", "bz2"] {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-        // 4 MiB a member, 256 MiB in all.
-        let bomb = fs::read(fixtures.join(format!("bomb.libsvm.{extension}"))).unwrap().repeat(64);
-        assert!((bomb.len() as u64) < MEBIBYTE, "{extension}: {} bytes", bomb.len());
+    for extension in ["gz", "xz"] {
+        let bomb = bomb(extension);
         let source = open_bytes("bomb", bomb, &ReadOptions::default()).unwrap();
         let mut reader = source.read().unwrap();
         let mut n_rows = 0;
@@ -40,17 +46,38 @@ fn many_rows_stream() {
     }
 }
 
+/// More than 8,192 bytes in each packed one.
+fn rows_without_end_are_refused() {
+    for extension in ["zst", "bz2"] {
+        let source = open_bytes("bomb", bomb(extension), &ReadOptions::default()).unwrap();
+        let mut reader = source.read().unwrap();
+        let error = loop {
+            match reader.next_block() {
+                Ok(block) => assert!(block.is_some(), "{extension}"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(error.contains("unpacks to thousands of times its size"), "{error}");
+        assert!(peak() < 64 * MEBIBYTE, "{extension}: {} MiB at most", peak() / MEBIBYTE);
+    }
+}
+
 /// A zstd frame of `mebibytes` of one byte: magic, a window of 128 KiB, and runs as long as that in 4 bytes each.
 fn run(byte: u8, mebibytes: usize) -> Vec<u8> {
     let run = |last: u32| [&(128 << 10 << 3 | 1 << 1 | last).to_le_bytes()[..3], &[byte]].concat();
     [&b"\x28\xb5\x2f\xfd\0\x38"[..], &run(0).repeat(8 * mebibytes - 1), &run(1)].concat()
 }
 
+/// A zstd frame that decoders skip.
+fn skipped(len: u32) -> Vec<u8> {
+    [&b"\x50\x2a\x4d\x18"[..], &len.to_le_bytes(), &vec![0; len as usize]].concat()
+}
+
 fn long_lines_are_refused() {
     let quoted = [run(b'"', 1), run(b'a', 200)].concat();
     let lines: [(&str, Vec<u8>, &str); 4] = [
         ("delimiters", run(b',', 200), "longer than 33554432 bytes"),
-        ("fewer delimiters", [run(b',', 20), run(b'\n', 1)].concat(), "more than 1048576 fields"),
+        ("fewer delimiters", [skipped(4096), run(b',', 20), run(b'\n', 1)].concat(), "more than 1048576 fields"),
         ("a word", run(b'a', 200), "longer than 33554432 bytes"),
         ("quotes", quoted, "longer than 33554432 bytes"),
     ];
