@@ -1,7 +1,11 @@
 //! Run-time choice of the instruction set.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
+
+use crate::Scalar;
+use crate::vector::Vector;
 
 /// An instruction set that this processor was seen to have: the proof an op needs to use it.
 ///
@@ -22,6 +26,23 @@ enum Level {
 pub(crate) trait Op {
     type Output;
     fn run(self) -> Self::Output;
+}
+
+/// A loop over [`Vector`]s, to be compiled for every instruction set. `run` must be `#[inline(always)]`, with all it calls.
+pub(crate) trait VectorOp<T> {
+    fn run<V: Vector<Value = T>>(self);
+}
+
+/// An op with the vectors it runs on.
+struct On<V, O>(O, PhantomData<V>);
+
+impl<V: Vector, O: VectorOp<V::Value>> Op for On<V, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.run::<V>();
+    }
 }
 
 impl InstructionSet {
@@ -59,6 +80,20 @@ impl InstructionSet {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { run_avx512(op) },
+        }
+    }
+
+    /// Runs `op` on the vectors of this set, in code compiled for it.
+    #[inline]
+    pub(crate) fn run_vectors<T: Scalar, O: VectorOp<T>>(self, op: O) {
+        match self.0 {
+            Level::Portable => On::<T::Portable, O>(op, PhantomData).run(),
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { run_avx2(On::<T::Avx2, O>(op, PhantomData)) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { run_avx512(On::<T::Avx512, O>(op, PhantomData)) },
         }
     }
 }

@@ -15,12 +15,14 @@
 //! assert_eq!(product, array![[13.0, 16.0]]);
 //! ```
 
+mod arch;
 mod csr;
 mod dispatch;
 pub mod huge_pages;
 mod matmul;
 pub mod ops;
 mod scalar;
+mod vector;
 
 pub use csr::{CsrError, CsrMatrix, CsrView, Index, IndexSlice, csr_matmul_into};
 pub use dispatch::InstructionSet;

@@ -8,12 +8,24 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use crate::ops::sincos::SincosLane;
+use crate::vector::Vectors;
 
 /// A float type of the data: `f32` or `f64`.
 ///
 /// Sealed. Code is written once over `Scalar`; the type is chosen once, where a pipeline is built.
 pub trait Scalar:
-    Float + LinalgScalar + ScalarOperand + Sum + Debug + Display + Default + Send + Sync + SincosLane + sealed::Sealed
+    Float
+    + LinalgScalar
+    + ScalarOperand
+    + Sum
+    + Debug
+    + Display
+    + Default
+    + Send
+    + Sync
+    + SincosLane
+    + Vectors
+    + sealed::Sealed
 {
     /// The name of the type in specs and model files.
     const DTYPE: Dtype;

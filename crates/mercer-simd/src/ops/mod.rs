@@ -1,5 +1,6 @@
 //! The vector loops, one algorithm a file.
 
+pub mod hadamard;
 pub mod overlap;
 pub mod philox;
 pub mod random;
