@@ -33,7 +33,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    match Cli::try_parse()?.command {
+    let command = Cli::try_parse()?.command;
+    mercer::InstructionSet::from_environment().map_err(Failure::Usage)?;
+    match command {
         Command::Train(args) => train::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),

@@ -46,7 +46,16 @@ pub(crate) fn bytes(n: u64) -> String {
 /// A kernel with its parameters.
 pub(crate) fn kernel(kernel: Kernel) -> String {
     match kernel {
+        Kernel::Linear => "the linear kernel".to_owned(),
         Kernel::Rbf { gamma } => format!("the RBF kernel, gamma {}", number(gamma)),
+        Kernel::Laplace { gamma } => format!("the Laplace kernel, gamma {}", number(gamma)),
+        Kernel::Cauchy { gamma } => format!("the Cauchy kernel, gamma {}", number(gamma)),
+        Kernel::Matern { nu, length_scale } => {
+            format!("the Matérn kernel, nu {}, length scale {}", number(nu), number(length_scale))
+        }
+        Kernel::RationalQuadratic { alpha, length_scale } => {
+            format!("the rational quadratic kernel, alpha {}, length scale {}", number(alpha), number(length_scale))
+        }
         other => format!("{other:?}"),
     }
 }

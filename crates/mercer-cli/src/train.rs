@@ -31,7 +31,7 @@ struct Trained {
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
-    let spec = args.learner.pipeline(&args.map);
+    let spec = args.learner.pipeline(&args.map)?;
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {

@@ -50,7 +50,7 @@ fn fit_and_write<T: Scalar>(
     bar: &Bar,
     rows: fn(Array2<T>) -> BlockRows,
 ) -> Result<(), Failure> {
-    let (spec, dtype) = (args.map.spec(), args.map.dtype.into());
+    let (spec, dtype) = (args.map.spec()?, args.map.dtype.into());
     spec.validate()?;
     let (fitted_to, labels) = match args.fit.as_slice() {
         [] => (&args.data, args.labels.as_slice()),

@@ -42,6 +42,32 @@ fn csv() {
     check(&folder, "a.csv --dtype float64 --cv 3", "a.csv.gz --dtype float64 --cv 3");
 }
 
+/// Maps by transforms do not depend on the instruction set; nor on threads and blocks.
+#[test]
+fn instruction_sets() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(300, 37, 3).inputs_only());
+    for map in
+        ["sorf --kernel matern", "fastfood --kernel cauchy --waves phase", "srht", "hadamard --blocks split", "binning"]
+    {
+        for dtype in ["float32", "float64"] {
+            let arguments = format!("transform a.csv --target none --map {map} --dtype {dtype} -o out.npy");
+            let run = |set: &str, more: &str| {
+                let output = folder.command(&format!("{arguments} {more}")).env("MERCER_INSTRUCTION_SET", set).output();
+                let output = output.expect("mercer starts");
+                // A processor without the set says so.
+                let unknown = String::from_utf8_lossy(&output.stderr).contains("this processor has");
+                assert!(output.status.success() || unknown, "{arguments}: {output:?}");
+                (!unknown).then(|| folder.read("out.npy"))
+            };
+            let expected = run("portable", "").expect("every processor has it");
+            for (set, more) in [("avx2", ""), ("avx512", ""), ("avx512", "--threads 3 --block-rows 7")] {
+                assert!(run(set, more).is_none_or(|bytes| bytes == expected), "{map} {dtype} {set} {more}");
+            }
+        }
+    }
+}
+
 /// Fewer rows than half the features are kept, not summed.
 #[test]
 fn few_rows() {

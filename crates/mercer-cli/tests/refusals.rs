@@ -280,3 +280,25 @@ fn bad_models() {
     refuse(&folder, "predict nowhere.mercer a.csv", &["nowhere.mercer", "no such file"]);
     refuse(&folder, "inspect .", &[". is a directory"]);
 }
+
+#[test]
+fn flags_of_other_maps() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(20, 3, 2).headerless());
+    let map = |flags: &str, says: &[&str]| refuse(&folder, &format!("train a.csv --n-components 8 {flags}"), says);
+    map("--nu 2.5", &["--nu is of use with --kernel matern only"]);
+    map("--alpha 2 --kernel cauchy", &["--alpha is of use with --kernel rational-quadratic only"]);
+    map("--map srht --gamma 1", &["--gamma is of use with --map fourier"]);
+    map("--map binning --kernel rbf", &["--kernel is of use with --map fourier"]);
+    map("--map sorf --n-bins 4", &["--n-bins is of use with --map binning only"]);
+    map("--s 3", &["--s is of use with --map sparse-projection only"]);
+    map("--map sorf --blocks split", &["--blocks is of use with --map hadamard only"]);
+    map("--map sorf --kernel laplace", &["laplace has fourier and quasi"]);
+    map("--length-scales 1,2", &["2 numbers for 3 inputs"]);
+    map("--length-scales 1,2,0", &["--length-scales is 0"]);
+    map("--length-scales 1,2,3 --gamma scale", &["--gamma is scale", "0.5"]);
+    map("--map binning --n-bins 3", &["--n-bins is 3"]);
+    let run = folder.command("train a.csv").env("MERCER_INSTRUCTION_SET", "sse9").output().unwrap();
+    let error = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.code() == Some(2) && error.contains("\"sse9\"") && error.contains("portable"), "{error}");
+}

@@ -82,7 +82,9 @@ pub enum Error {
     PackedTooLarge { file: String, packing: &'static str, limit: u32 },
 
     /// Few packed bytes unpack to far more than rows would.
-    #[error("{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted")]
+    #[error(
+        "{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted"
+    )]
     PackedExpands { file: String, packing: &'static str },
 
     /// A row has another number of fields than the first.

@@ -46,10 +46,41 @@ impl<V: Vector, O: VectorOp<V::Value>> Op for On<V, O> {
 }
 
 impl InstructionSet {
-    /// The widest set of this processor, found once.
+    /// The environment variable that names a set to use in place of the widest: `portable`, `avx2` or `avx512`.
+    pub const VARIABLE: &str = "MERCER_INSTRUCTION_SET";
+
+    /// The set that the environment names, else the widest of this processor; found once.
     pub fn best() -> Self {
         static BEST: OnceLock<InstructionSet> = OnceLock::new();
-        *BEST.get_or_init(|| *Self::available().last().expect("the portable set is always there"))
+        *BEST.get_or_init(|| {
+            let widest = || *Self::available().last().expect("the portable set is always there");
+            Self::from_environment().ok().flatten().unwrap_or_else(widest)
+        })
+    }
+
+    /// The set that the environment names, if it names one.
+    ///
+    /// # Errors
+    /// What is wrong with the name: no set, or none of this processor.
+    pub fn from_environment() -> Result<Option<Self>, String> {
+        let Ok(name) = std::env::var(Self::VARIABLE) else { return Ok(None) };
+        let available = Self::available();
+        if let Some(set) = available.iter().find(|set| set.name() == name) {
+            return Ok(Some(*set));
+        }
+        let names: Vec<&str> = available.iter().map(|set| set.name()).collect();
+        Err(format!("{} is {name:?}; this processor has {}", Self::VARIABLE, names.join(", ")))
+    }
+
+    /// The name in the environment.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Level::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => "avx512",
+        }
     }
 
     /// All sets of this processor, narrowest first.

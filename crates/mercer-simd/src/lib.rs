@@ -1,8 +1,9 @@
 //! The vector loops (*ops*) of mercer, and its one door to dense matrix products.
 //!
-//! This is the only crate of the project with `unsafe` code, and it keeps that to three places: the jump into code
-//! compiled for a wider instruction set ([`InstructionSet`]), the call of the `gemm` crate ([`matmul_into`]) and a hint to
-//! the system about memory ([`huge_pages`]).
+//! This is the only crate of the project with `unsafe` code, and it keeps that to few places: the jump into code
+//! compiled for a wider instruction set ([`InstructionSet`]), the vectors of the Walsh-Hadamard transform
+//! ([`ops::hadamard`], [`ops::rounds`]), the call of the `gemm` crate ([`matmul_into`]) and a hint to the system about
+//! memory ([`huge_pages`]).
 //! An op is ordinary Rust, written once for both float types and compiled once per instruction set, so every
 //! instruction set gives the same bits (see `docs/decisions/0002-ops-are-plain-loops.md`).
 //!
@@ -15,6 +16,7 @@
 //! assert_eq!(product, array![[13.0, 16.0]]);
 //! ```
 
+mod aligned;
 mod arch;
 mod csr;
 mod dispatch;
@@ -24,6 +26,7 @@ pub mod ops;
 mod scalar;
 mod vector;
 
+pub use aligned::{ALIGNMENT_SLACK, Aligned, aligned_part};
 pub use csr::{CsrError, CsrMatrix, CsrView, Index, IndexSlice, csr_matmul_into};
 pub use dispatch::InstructionSet;
 pub use matmul::{K_PANEL, Update, matmul_into};

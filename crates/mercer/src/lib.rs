@@ -29,4 +29,4 @@ pub mod selection;
 
 pub use driver::{Driver, Progress, Silent};
 pub use error::{Error, Result};
-pub use mercer_simd::{Dtype, Scalar};
+pub use mercer_simd::{Dtype, InstructionSet, Scalar};

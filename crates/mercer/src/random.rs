@@ -180,9 +180,9 @@ impl Stream {
     /// ln u < x²/2 + d − dv + d·ln v; shapes below 1 by Gamma(a) = Gamma(a + 1)·u^(1/a) (its section 6).
     ///
     /// # Panics
-    /// When `degrees` is below 1 or not finite, or `index` is 2^55 or more.
+    /// When `degrees` is below 0.2 or not finite, or `index` is 2^55 or more.
     pub fn chi(&self, degrees: f64, index: u64) -> f64 {
-        assert!((1.0..f64::INFINITY).contains(&degrees), "chi of {degrees} degrees, needs at least 1");
+        assert!((0.2..f64::INFINITY).contains(&degrees), "chi of {degrees} degrees, needs at least 0.2");
         assert!(index < 1 << 55, "chi number {index}, numbers end at 2^55");
         let shape = degrees / 2.0;
         let boost = shape < 1.0;
@@ -215,6 +215,18 @@ impl Stream {
             .find(|product| *product as u64 >= refused)
             .map(|product| (product >> 64) as u64)
             .expect("an attempt is accepted with probability above 1/2")
+    }
+
+    /// The numbers 0 .. `out.len()` in a random order: by their elements, ties by number. Cost: a sort.
+    ///
+    /// # Panics
+    /// When there are 2^32 or more.
+    pub fn permutation_into(&self, out: &mut [u32]) {
+        let len = u32::try_from(out.len()).expect("fewer than 2^32 numbers");
+        let mut keyed = Vec::with_capacity(out.len());
+        self.for_each_bits(0..u64::from(len), |i, key| keyed.push((key, i as u32)));
+        keyed.sort_unstable();
+        out.iter_mut().zip(keyed).for_each(|(out, (_, i))| *out = i);
     }
 
     /// The law's elements, two from a counter, wherever they start.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use data::{Data, Naive, bits, class_of, normal, rings, signs, sparse_signs, waves};
 use mercer::dataset::{BlockRows, ClassLabel, Dataset, Folds, PanelRows, TargetBlock, Task};
-use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
+use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap, SpectralSpec};
 use mercer::learners::{Lambda, LearnerSpec, LinearModel, RidgeStatistics};
 use mercer::model::{Header, Model, Tensor};
 use mercer::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedLearner};
@@ -26,7 +26,7 @@ const THREE: [&str; 3] = ["inner", "middle", "outer"];
 fn spec(n_components: usize) -> PipelineSpec {
     PipelineSpec {
         preprocess: PreprocessSpec::Auto,
-        map: MapSpec::Fourier { n_components, gamma: Gamma::Scale },
+        map: MapSpec::fourier(n_components, Gamma::Scale),
         learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
         task: None,
         cv: None,
@@ -39,7 +39,7 @@ fn with_lambda(lambda: f64, spec: PipelineSpec) -> PipelineSpec {
 }
 
 fn with_gamma(gamma: Gamma, n_components: usize) -> PipelineSpec {
-    PipelineSpec { map: MapSpec::Fourier { n_components, gamma }, ..spec(0) }
+    PipelineSpec { map: MapSpec::fourier(n_components, gamma), ..spec(0) }
 }
 
 fn driver() -> Driver<'static> {
@@ -260,7 +260,7 @@ fn named<'a>(tensors: &'a mut [Tensor<f32>], name: &str) -> &'a mut Array2<f32> 
 
 fn fourier(header: &mut Header) -> (&mut usize, &mut Gamma, &mut usize, &mut u32) {
     let ResolvedMap { spec, n_inputs, random_layout, .. } = &mut header.spec.map;
-    let MapSpec::Fourier { n_components, gamma } = spec else { panic!("a Fourier map") };
+    let MapSpec::Spectral(SpectralSpec { n_components, gamma, .. }) = spec else { panic!("a spectral map") };
     (n_components, gamma, n_inputs, random_layout)
 }
 

@@ -233,7 +233,7 @@ pub(crate) struct TransformArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// A model that `mercer train` saved, whose scaling and map to apply
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "map", "n_components", "gamma", "s", "preprocess", "seed", "dtype"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "map", "n_components", "n_bins", "s", "blocks", "kernel", "gamma", "nu", "alpha", "waves", "length_scales", "preprocess", "seed", "dtype"])]
     pub(crate) model: Option<PathBuf>,
     /// File with the rows to fit scaling and map to; again for each of several
     #[arg(long, value_name = "FILE")]

@@ -3,12 +3,13 @@
 use clap::{Args, ValueEnum};
 use mercer::Dtype;
 use mercer::dataset::Task;
-use mercer::feature_maps::{Gamma, MapSpec};
+use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
 use mercer::learners::{Lambda, LearnerSpec};
 use mercer::pipeline::PipelineSpec;
 use mercer::preprocess::PreprocessSpec;
 
 use super::whole;
+use crate::failure::Failure;
 
 /// What the features are.
 #[derive(Debug, Args)]
@@ -17,15 +18,20 @@ pub(crate) struct MapArgs {
     /// Feature map
     #[arg(long, value_enum, default_value_t = Map::Fourier)]
     pub(crate) map: Map,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
     /// Number of features: more are more accurate, and slower
     #[arg(long, value_name = "D", default_value_t = 4096, value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_components: usize,
-    /// Width of the kernel, larger is narrower: a number, scale (1/(inputs × variance)) or median (of the distances)
-    #[arg(long, default_value_t = Gamma::Scale, allow_negative_numbers = true)]
-    pub(crate) gamma: Gamma,
-    /// Of a sparse projection: one entry in S is not zero
-    #[arg(long, value_name = "S", default_value_t = 3.0, allow_negative_numbers = true)]
-    pub(crate) s: f64,
+    /// Of a binning map: features that the bins of a grid share [default: 16]
+    #[arg(long, value_name = "B", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    pub(crate) n_bins: Option<usize>,
+    /// Of a sparse projection: one entry in S is not zero [default: 3]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) s: Option<f64>,
+    /// Of the Walsh-Hadamard transform, for a length that is no power of two [default: padded]
+    #[arg(long, value_enum)]
+    pub(crate) blocks: Option<Blocks>,
     /// Scaling of the inputs
     #[arg(long, value_enum, default_value_t = Preprocess::Auto)]
     pub(crate) preprocess: Preprocess,
@@ -37,14 +43,112 @@ pub(crate) struct MapArgs {
     pub(crate) dtype: DtypeName,
 }
 
+/// The kernel of maps that have one to choose.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Features")]
+pub(crate) struct KernelArgs {
+    /// Kernel of a spectral map (fourier, orthogonal, sorf, fastfood, quasi) [default: rbf]
+    #[arg(long, value_enum)]
+    pub(crate) kernel: Option<KernelName>,
+    /// Width of the kernel, larger is narrower: a number, scale (1/(inputs × variance)) or median (of the distances)
+    /// [default: scale, or 0.5 with length scales]
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) gamma: Option<Gamma>,
+    /// Smoothness of the Matérn kernel [default: 1.5]
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) nu: Option<f64>,
+    /// Of the rational quadratic kernel: the larger, the closer to rbf [default: 1]
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) alpha: Option<f64>,
+    /// What a frequency becomes: a cosine and a sine, or a cosine with a random phase [default: paired]
+    #[arg(long, value_enum)]
+    pub(crate) waves: Option<WavesName>,
+    /// What each scaled input is divided by, one number for each, with commas between them (ARD)
+    #[arg(long, value_name = "L1,L2,…", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) length_scales: Option<Vec<f64>>,
+}
+
+impl KernelArgs {
+    /// The width as asked for.
+    pub(crate) fn gamma(&self) -> Gamma {
+        self.gamma.unwrap_or(if self.length_scales.is_some() { Gamma::Value(0.5) } else { Gamma::Scale })
+    }
+
+    /// A spectral map of this kernel.
+    pub(crate) fn spectral(&self, frequencies: Frequencies, n_components: usize) -> Result<SpectralSpec, Failure> {
+        let name = self.kernel.unwrap_or(KernelName::Rbf);
+        refuse("--nu", self.nu.is_some() && name != KernelName::Matern, "--kernel matern")?;
+        refuse(
+            "--alpha",
+            self.alpha.is_some() && name != KernelName::RationalQuadratic,
+            "--kernel rational-quadratic",
+        )?;
+        let kernel = match name {
+            KernelName::Rbf => SpectralKernel::Rbf,
+            KernelName::Laplace => SpectralKernel::Laplace,
+            KernelName::Matern => SpectralKernel::Matern { nu: self.nu.unwrap_or(1.5) },
+            KernelName::Cauchy => SpectralKernel::Cauchy,
+            KernelName::RationalQuadratic => SpectralKernel::RationalQuadratic { alpha: self.alpha.unwrap_or(1.0) },
+        };
+        let waves = match self.waves.unwrap_or(WavesName::Paired) {
+            WavesName::Paired => Waves::Paired,
+            WavesName::Phase => Waves::Phase,
+        };
+        let (gamma, length_scales) = (self.gamma(), self.length_scales.clone());
+        Ok(SpectralSpec { frequencies, kernel, n_components, gamma, waves, length_scales })
+    }
+
+    fn refuse_all(&self, with: &str) -> Result<(), Failure> {
+        refuse("--gamma", self.gamma.is_some(), with)?;
+        self.refuse_kernel(with)
+    }
+
+    fn refuse_kernel(&self, with: &str) -> Result<(), Failure> {
+        refuse("--kernel", self.kernel.is_some(), with)?;
+        refuse("--nu", self.nu.is_some(), with)?;
+        refuse("--alpha", self.alpha.is_some(), with)?;
+        refuse("--waves", self.waves.is_some(), with)?;
+        refuse("--length-scales", self.length_scales.is_some(), with)
+    }
+}
+
+/// Refuses a flag that would do nothing.
+fn refuse(flag: &str, given: bool, with: &str) -> Result<(), Failure> {
+    if given { Err(Failure::Usage(format!("{flag} is of use with {with} only"))) } else { Ok(()) }
+}
+
+const SPECTRAL: &str = "--map fourier, orthogonal, sorf, fastfood and quasi";
+
 impl MapArgs {
-    pub(crate) fn spec(&self) -> MapSpec {
+    pub(crate) fn spec(&self) -> Result<MapSpec, Failure> {
         let n_components = self.n_components;
-        match self.map {
-            Map::Fourier => MapSpec::Fourier { n_components, gamma: self.gamma },
+        refuse("--n-bins", self.n_bins.is_some() && self.map != Map::Binning, "--map binning")?;
+        refuse("--s", self.s.is_some() && self.map != Map::SparseProjection, "--map sparse-projection")?;
+        refuse("--blocks", self.blocks.is_some() && self.map != Map::Hadamard, "--map hadamard")?;
+        let spectral = |frequencies| self.kernel.spectral(frequencies, n_components).map(MapSpec::Spectral);
+        let spec = match self.map {
+            Map::Fourier => return spectral(Frequencies::Independent),
+            Map::Orthogonal => return spectral(Frequencies::Orthogonal),
+            Map::Sorf => return spectral(Frequencies::Sorf),
+            Map::Fastfood => return spectral(Frequencies::Fastfood),
+            Map::Quasi => return spectral(Frequencies::Quasi),
+            Map::Binning => {
+                self.kernel.refuse_kernel(SPECTRAL)?;
+                let (gamma, n_bins) = (self.kernel.gamma(), self.n_bins.unwrap_or(16));
+                return Ok(MapSpec::Binning { n_components, gamma, n_bins });
+            }
             Map::GaussianProjection => MapSpec::GaussianProjection { n_components },
-            Map::SparseProjection => MapSpec::SparseProjection { n_components, s: self.s },
-        }
+            Map::SparseProjection => MapSpec::SparseProjection { n_components, s: self.s.unwrap_or(3.0) },
+            Map::Srht => MapSpec::Srht { n_components },
+            Map::Hadamard => MapSpec::Hadamard {
+                blocks: match self.blocks.unwrap_or(Blocks::Padded) {
+                    Blocks::Padded => HadamardBlocks::Padded,
+                    Blocks::Split => HadamardBlocks::Split,
+                },
+            },
+        };
+        self.kernel.refuse_all(SPECTRAL)?;
+        Ok(spec)
     }
 }
 
@@ -67,29 +171,73 @@ pub(crate) struct LearnerArgs {
 }
 
 impl LearnerArgs {
-    pub(crate) fn pipeline(&self, map: &MapArgs) -> PipelineSpec {
+    pub(crate) fn pipeline(&self, map: &MapArgs) -> Result<PipelineSpec, Failure> {
         let learner = match self.learner {
             Learner::Ridge => LearnerSpec::Ridge { lambda: self.lambda },
         };
-        PipelineSpec {
+        Ok(PipelineSpec {
             preprocess: map.preprocess.into(),
-            map: map.spec(),
+            map: map.spec()?,
             learner,
             task: self.task.map(Into::into),
             cv: self.cv,
             seed: map.seed,
-        }
+        })
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Map {
-    /// Random Fourier features of the RBF kernel
+    /// Waves of independent frequencies: random Fourier features
     Fourier,
+    /// Waves of orthogonal frequencies: more accurate, as fast
+    Orthogonal,
+    /// Waves of frequencies by three Walsh-Hadamard transforms: about as accurate, many times faster for many inputs
+    Sorf,
+    /// Waves of frequencies by two transforms and normal numbers: unbiased, many times faster for many inputs
+    Fastfood,
+    /// Waves of frequencies that fill the space evenly
+    Quasi,
+    /// Bins of random grids, of the Laplace kernel
+    Binning,
     /// Random projection with normal entries: fewer coordinates, the same inner products
     GaussianProjection,
     /// Random projection with few entries
     SparseProjection,
+    /// Random projection by coordinates of a signed Walsh-Hadamard transform
+    Srht,
+    /// The Walsh-Hadamard transform itself
+    Hadamard,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KernelName {
+    /// exp(-gamma |x-y|^2)
+    Rbf,
+    /// exp(-gamma |x-y|_1)
+    Laplace,
+    /// Matérn of smoothness nu
+    Matern,
+    /// 1 / (1 + gamma |x-y|^2)
+    Cauchy,
+    /// (1 + gamma |x-y|^2 / alpha)^-alpha
+    RationalQuadratic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WavesName {
+    /// A cosine and a sine
+    Paired,
+    /// A cosine with a random phase
+    Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Blocks {
+    /// Zeros up to the next power of two
+    Padded,
+    /// Blocks whose lengths are powers of two
+    Split,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

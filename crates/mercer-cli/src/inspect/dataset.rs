@@ -55,7 +55,7 @@ impl<'a> Inspected<'a> {
         let n_inputs = encoding.map_or(table.n_inputs(), |encoding| encoding.n_outputs());
         let spec = PipelineSpec {
             preprocess: PreprocessSpec::Auto,
-            map: MapSpec::Fourier { n_components, gamma: Gamma::Scale },
+            map: MapSpec::fourier(n_components, Gamma::Scale),
             learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
             task: None,
             cv: None,

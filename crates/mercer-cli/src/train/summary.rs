@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use mercer::dataset::{ColumnEncoding, Layout, TargetEncoder, Task};
-use mercer::feature_maps::Gamma;
+use mercer::feature_maps::{Distance, Gamma};
 use mercer::learners::Lambda;
 use mercer::pipeline::{Outputs, ResolvedLearner};
 use mercer::preprocess::PreprocessSpec;
@@ -141,11 +141,13 @@ fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
 fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     let map = trained.model.header().spec.map;
     let features = count(map.n_components() as u64);
-    let rule = match args.map.gamma {
+    let rule = match (args.map.kernel.gamma(), map.spec.distance()) {
         _ if map.spec.gamma().is_none() => "",
-        Gamma::Scale => " (scale: 1 / (inputs × variance))",
-        Gamma::Median => " (median: 1 / (2 · median distance²))",
-        Gamma::Value(_) => "",
+        (Gamma::Scale, Distance::SquaredL2) => " (scale: 1 / (inputs × variance))",
+        (Gamma::Scale, Distance::L1) => " (scale: 1 / (inputs × standard deviation))",
+        (Gamma::Median, Distance::SquaredL2) => " (median: 1 / (2 · median distance²))",
+        (Gamma::Median, Distance::L1) => " (median: 1 / median distance)",
+        (Gamma::Value(_), _) => "",
     };
     let kernel = kernel(map.kernel());
     let mut lines = vec![format!("map         {}: {features} features of {kernel}{rule}", map.name())];

@@ -1,7 +1,7 @@
 //! What holds for any bytes taken for a model, and some models to start from.
 
 use mercer::dataset::Dataset;
-use mercer::feature_maps::{Gamma, MapSpec};
+use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
 use mercer::learners::{Lambda, LearnerSpec};
 use mercer::model::Model;
 use mercer::pipeline::PipelineSpec;
@@ -31,7 +31,16 @@ pub(crate) fn check_model(bytes: &[u8]) -> bool {
 /// Files of small models, of every kind that a header tells apart.
 pub(crate) fn small_models() -> Vec<Vec<u8>> {
     use PreprocessSpec::{MaxAbs, None, Standardize};
-    let fourier = MapSpec::Fourier { n_components: 2, gamma: Gamma::Scale };
+    let fourier = MapSpec::fourier(2, Gamma::Scale);
+    let gamma = Gamma::Value(0.5);
+    let scaled = MapSpec::Spectral(SpectralSpec {
+        kernel: SpectralKernel::Matern { nu: 1.5 },
+        waves: Waves::Phase,
+        length_scales: Some(vec![1.0, 2.0]),
+        ..SpectralSpec::new(Frequencies::Sorf, 2, gamma)
+    });
+    let binning = MapSpec::Binning { n_components: 2, gamma, n_bins: 2 };
+    let hadamard = MapSpec::Hadamard { blocks: HadamardBlocks::Split };
     let gaussian = MapSpec::GaussianProjection { n_components: 2 };
     let sparse = MapSpec::SparseProjection { n_components: 1, s: 2.0 };
     let words = "a,b,y\n1,2,no\n3,4,yes\n0,1,perhaps\n5,1,no\n2,2,yes\n";
@@ -52,5 +61,8 @@ pub(crate) fn small_models() -> Vec<Vec<u8>> {
         model(words, None, &gaussian, Dtype::Float64),
         model(numbers, Standardize, &sparse, Dtype::Float32),
         model(entries, MaxAbs, &fourier, Dtype::Float64),
+        model(words, Standardize, &scaled, Dtype::Float32),
+        model(numbers, None, &binning, Dtype::Float32),
+        model(entries, MaxAbs, &hadamard, Dtype::Float32),
     ]
 }

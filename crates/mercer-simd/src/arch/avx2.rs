@@ -49,8 +49,7 @@ impl Vector for __m256 {
         unsafe {
             let x = _mm256_fmadd_ps(x, Self::load(STRIDE_1.as_ptr()), _mm256_permute_ps::<0b10_11_00_01>(x));
             let x = _mm256_fmadd_ps(x, Self::load(STRIDE_2.as_ptr()), _mm256_permute_ps::<0b01_00_11_10>(x));
-            let x = _mm256_fmadd_ps(x, Self::load(STRIDE_4.as_ptr()), _mm256_permute2f128_ps::<1>(x, x));
-            x
+            _mm256_fmadd_ps(x, Self::load(STRIDE_4.as_ptr()), _mm256_permute2f128_ps::<1>(x, x))
         }
     }
 }
@@ -92,8 +91,7 @@ impl Vector for __m256d {
         // SAFETY: see the module's head; the arrays have the length of a vector.
         unsafe {
             let x = _mm256_fmadd_pd(x, Self::load(STRIDE_1.as_ptr()), _mm256_permute_pd::<0b0101>(x));
-            let x = _mm256_fmadd_pd(x, Self::load(STRIDE_2.as_ptr()), _mm256_permute2f128_pd::<1>(x, x));
-            x
+            _mm256_fmadd_pd(x, Self::load(STRIDE_2.as_ptr()), _mm256_permute2f128_pd::<1>(x, x))
         }
     }
 }

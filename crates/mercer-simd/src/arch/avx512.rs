@@ -55,8 +55,7 @@ impl Vector for __m512 {
             let x = _mm512_fmadd_ps(x, Self::load(STRIDE_1.as_ptr()), _mm512_permute_ps::<0b10_11_00_01>(x));
             let x = _mm512_fmadd_ps(x, Self::load(STRIDE_2.as_ptr()), _mm512_permute_ps::<0b01_00_11_10>(x));
             let x = _mm512_fmadd_ps(x, Self::load(STRIDE_4.as_ptr()), _mm512_shuffle_f32x4::<0b10_11_00_01>(x, x));
-            let x = _mm512_fmadd_ps(x, Self::load(STRIDE_8.as_ptr()), _mm512_shuffle_f32x4::<0b01_00_11_10>(x, x));
-            x
+            _mm512_fmadd_ps(x, Self::load(STRIDE_8.as_ptr()), _mm512_shuffle_f32x4::<0b01_00_11_10>(x, x))
         }
     }
 }
@@ -100,8 +99,7 @@ impl Vector for __m512d {
         unsafe {
             let x = _mm512_fmadd_pd(x, Self::load(STRIDE_1.as_ptr()), _mm512_permute_pd::<0b01010101>(x));
             let x = _mm512_fmadd_pd(x, Self::load(STRIDE_2.as_ptr()), _mm512_shuffle_f64x2::<0b10_11_00_01>(x, x));
-            let x = _mm512_fmadd_pd(x, Self::load(STRIDE_4.as_ptr()), _mm512_shuffle_f64x2::<0b01_00_11_10>(x, x));
-            x
+            _mm512_fmadd_pd(x, Self::load(STRIDE_4.as_ptr()), _mm512_shuffle_f64x2::<0b01_00_11_10>(x, x))
         }
     }
 }

@@ -29,8 +29,8 @@ impl<T: Scalar> Vector for Lanes<T> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         let mut sum = self.0;
-        for i in 0..LANES {
-            sum[i] = sum[i] + other.0[i];
+        for (sum, x) in sum.iter_mut().zip(other.0) {
+            *sum = *sum + x;
         }
         Self(sum)
     }
@@ -38,8 +38,8 @@ impl<T: Scalar> Vector for Lanes<T> {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         let mut difference = self.0;
-        for i in 0..LANES {
-            difference[i] = difference[i] - other.0[i];
+        for (difference, x) in difference.iter_mut().zip(other.0) {
+            *difference = *difference - x;
         }
         Self(difference)
     }

@@ -17,7 +17,7 @@
 //! - beyond that, passes of up to 3 stages joining neighbouring parts as soon as all of them are ready, so that they are
 //!   found in the nearest cache that holds them.
 //!
-//! [`project_rows`] chains transforms with diagonals and permutations, for the projections that are built of them.
+//! [`rounds`](super::rounds) chains transforms with diagonals and permutations, for the projections built of them.
 //!
 //! References: Fino and Algazi, "Unified matrix treatment of the fast Walsh-Hadamard transform", IEEE Trans. Computers
 //! 25, 1976; Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, "Practical and optimal LSH for angular distance", NIPS
@@ -140,7 +140,7 @@ fn transform_columns<V: Vector>(x: &mut ArrayViewMut2<'_, V::Value>) {
 
 /// All stages of a row whose length is a power of two.
 #[inline(always)]
-fn transform<V: Vector>(x: &mut [V::Value]) {
+pub(crate) fn transform<V: Vector>(x: &mut [V::Value]) {
     let n = x.len();
     if n < V::LANES {
         // SAFETY: a power of two, and a vector of one value.
@@ -234,6 +234,7 @@ unsafe fn pass<V: Vector>(x: *mut V::Value, grid: Grid, stages: u32) {
 /// # Safety
 /// As for [`pass`].
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "k names a register")]
 unsafe fn pass_of<V: Vector, const R: usize>(x: *mut V::Value, grid: Grid) {
     let Grid { stride, rows, spacing, width } = grid;
     let step = spacing * stride;
@@ -262,6 +263,7 @@ unsafe fn pass_of<V: Vector, const R: usize>(x: *mut V::Value, grid: Grid) {
 /// # Safety
 /// `n` values from `x` on can be read and written; `n` is a multiple of `R` vectors.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "k names a register")]
 unsafe fn first_stages<V: Vector, const R: usize>(x: *mut V::Value, n: usize) {
     for start in (0..n).step_by(R * V::LANES) {
         // SAFETY: start + R vectors ≤ n.

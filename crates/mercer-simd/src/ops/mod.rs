@@ -4,5 +4,7 @@ pub mod hadamard;
 pub mod overlap;
 pub mod philox;
 pub mod random;
+pub mod reflect;
+pub mod rounds;
 pub mod sincos;
 pub mod widen;

@@ -108,6 +108,37 @@ struct CosSin<'a, T> {
     cos: &'a mut [T],
 }
 
+/// `angles_to_cos[i] = scale · cos(angles_to_cos[i] + phases[i])`.
+///
+/// # Panics
+/// When the slices differ in length.
+pub fn cos_into<T: Scalar>(isa: InstructionSet, scale: T, phases: &[T], angles_to_cos: &mut [T]) {
+    assert_eq!(phases.len(), angles_to_cos.len(), "a phase for each angle");
+    isa.run(Cos { scale, phases, cos: angles_to_cos });
+}
+
+struct Cos<'a, T> {
+    scale: T,
+    phases: &'a [T],
+    cos: &'a mut [T],
+}
+
+impl<T: Scalar> Op for Cos<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut sin = [T::zero(); CHUNK];
+        for (cos, phases) in self.cos.chunks_mut(CHUNK).zip(self.phases.chunks(CHUNK)) {
+            let sin = &mut sin[..cos.len()];
+            for ((angle, &x), &phase) in sin.iter_mut().zip(&*cos).zip(phases) {
+                *angle = x + phase;
+            }
+            cos_sin_chunk(self.scale, sin, cos);
+        }
+    }
+}
+
 /// Angles looked at together: the slow path is taken per chunk.
 const CHUNK: usize = 64;
 

@@ -2,13 +2,19 @@
 //!
 //! To add a map: one file here, one variant of [`MapSpec`], one line in `tests/contract.rs`.
 
+mod binning;
 mod fourier;
 mod gamma;
+mod hadamard;
 mod projection;
+mod spectral;
 
-pub use fourier::FourierMap;
-pub use gamma::Gamma;
+pub use binning::BinningMap;
+pub use fourier::{FourierMap, Waves};
+pub use gamma::{Distance, Gamma};
+pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use projection::ProjectionMap;
+pub use spectral::{Frequencies, SpectralKernel, SpectralSpec};
 
 use mercer_simd::Scalar;
 use ndarray::ArrayViewMut2;
@@ -44,12 +50,16 @@ pub trait FeatureMap<T: Scalar>: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MapSpec {
-    /// Random Fourier features of the RBF kernel: [`FourierMap`].
-    Fourier {
-        /// number of features, even
+    /// Waves of a shift-invariant kernel: [`FourierMap`].
+    Spectral(SpectralSpec),
+    /// Bins of random grids, of the Laplace kernel: [`BinningMap`].
+    Binning {
+        /// number of features, a multiple of `n_bins`
         n_components: usize,
         /// the kernel's width
         gamma: Gamma,
+        /// features that the bins of a grid share
+        n_bins: usize,
     },
     /// A random projection with normal entries: [`ProjectionMap::gaussian`].
     GaussianProjection {
@@ -62,6 +72,16 @@ pub enum MapSpec {
         n_components: usize,
         /// one entry in s is not zero
         s: f64,
+    },
+    /// Coordinates of a signed Walsh-Hadamard transform: [`ProjectionMap::srht`].
+    Srht {
+        /// number of coordinates
+        n_components: usize,
+    },
+    /// The Walsh-Hadamard transform itself: [`HadamardMap`].
+    Hadamard {
+        /// what becomes of lengths that are no power of two
+        blocks: HadamardBlocks,
     },
 }
 
@@ -80,56 +100,98 @@ pub struct ResolvedMap {
 }
 
 impl MapSpec {
+    /// Random Fourier features of the RBF kernel.
+    pub fn fourier(n_components: usize, gamma: Gamma) -> Self {
+        Self::Spectral(SpectralSpec::new(Frequencies::Independent, n_components, gamma))
+    }
+
     /// Checks what can be checked without data.
     ///
     /// # Errors
     /// [`Error::Parameter`] with the first parameter outside its range.
     pub fn validate(&self) -> Result<()> {
         match *self {
-            Self::Fourier { n_components, gamma } => {
-                fourier::check_n_components(n_components)?;
+            Self::Spectral(ref spec) => spec.validate(),
+            Self::Binning { n_components, gamma, n_bins } => {
+                binning::check_shape(n_components, n_bins)?;
                 gamma.validate()
             }
-            Self::GaussianProjection { n_components } => projection::check_n_components(n_components),
+            Self::GaussianProjection { n_components } | Self::Srht { n_components } => {
+                projection::check_n_components(n_components)
+            }
             Self::SparseProjection { n_components, s } => {
                 projection::check_n_components(n_components)?;
                 projection::check_s(s)
             }
+            Self::Hadamard { .. } => Ok(()),
         }
     }
 
     /// The name in specs and flags.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Fourier { .. } => "fourier",
+            Self::Spectral(spec) => spec.frequencies.name(),
+            Self::Binning { .. } => "binning",
             Self::GaussianProjection { .. } => "gaussian_projection",
             Self::SparseProjection { .. } => "sparse_projection",
+            Self::Srht { .. } => "srht",
+            Self::Hadamard { .. } => "hadamard",
         }
     }
 
-    /// Number of features.
-    pub fn n_components(&self) -> usize {
+    /// Number of features of rows of `n_inputs`.
+    pub fn n_components(&self, n_inputs: usize) -> usize {
         match *self {
-            Self::Fourier { n_components, .. }
+            Self::Spectral(SpectralSpec { n_components, .. })
+            | Self::Binning { n_components, .. }
             | Self::GaussianProjection { n_components }
-            | Self::SparseProjection { n_components, .. } => n_components,
+            | Self::SparseProjection { n_components, .. }
+            | Self::Srht { n_components } => n_components,
+            Self::Hadamard { blocks } => blocks.n_components(n_inputs),
         }
     }
 
     /// The kernel's width as asked for, where it has one.
     pub fn gamma(&self) -> Option<Gamma> {
         match *self {
-            Self::Fourier { gamma, .. } => Some(gamma),
-            Self::GaussianProjection { .. } | Self::SparseProjection { .. } => None,
+            Self::Spectral(SpectralSpec { gamma, .. }) | Self::Binning { gamma, .. } => Some(gamma),
+            _ => None,
         }
+    }
+
+    /// What gamma multiplies.
+    pub fn distance(&self) -> Distance {
+        match self {
+            Self::Spectral(SpectralSpec { kernel: SpectralKernel::Laplace, .. }) | Self::Binning { .. } => Distance::L1,
+            _ => Distance::SquaredL2,
+        }
+    }
+
+    /// Numbers that the map keeps, about, for rows of `n_inputs`.
+    pub fn n_entries(&self, n_inputs: usize) -> u64 {
+        let (d, n) = (n_inputs as u64, self.n_components(n_inputs) as u64);
+        match self {
+            Self::Spectral(spec) => spec.n_entries(n_inputs),
+            Self::Binning { n_bins, .. } => 3 * d * (n / *n_bins as u64),
+            Self::GaussianProjection { .. } => d * n,
+            Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
+            Self::Srht { .. } => 2 * n.max(d),
+            Self::Hadamard { .. } => 0,
+        }
+    }
+
+    /// Whether an ordinary memory holds the map and a row of its features.
+    pub(crate) fn fits(&self, n_inputs: usize) -> bool {
+        let within = |n: usize| n <= MAX_ENTRIES;
+        within(n_inputs) && within(self.n_components(n_inputs)) && self.n_entries(n_inputs) <= MAX_ENTRIES as u64
     }
 
     /// The map in numbers; `gamma` is of no use to a map without one.
     pub fn resolve(&self, gamma: f64, n_inputs: usize, seed: u64) -> ResolvedMap {
-        let spec = match *self {
-            Self::Fourier { n_components, .. } => Self::Fourier { n_components, gamma: Gamma::Value(gamma) },
-            ref other => other.clone(),
-        };
+        let mut spec = self.clone();
+        if let Self::Spectral(SpectralSpec { gamma: place, .. }) | Self::Binning { gamma: place, .. } = &mut spec {
+            *place = Gamma::Value(gamma);
+        }
         ResolvedMap { spec, n_inputs, seed, random_layout: LAYOUT_VERSION }
     }
 }
@@ -149,8 +211,11 @@ impl ResolvedMap {
         if !matches!(self.spec.gamma(), None | Some(Gamma::Value(_))) {
             return Err(Error::Model("gamma is not resolved".to_owned()));
         }
-        if self.n_inputs == 0 || self.n_inputs.checked_mul(self.n_components()).is_none_or(|n| n > MAX_ENTRIES) {
+        if self.n_inputs == 0 || !self.spec.fits(self.n_inputs) {
             return Err(too_many_inputs(self.n_inputs));
+        }
+        if let MapSpec::Spectral(spec) = &self.spec {
+            spec.check_inputs(self.n_inputs)?;
         }
         Ok(())
     }
@@ -163,8 +228,9 @@ impl ResolvedMap {
         self.validate()?;
         let (n_inputs, seed) = (self.n_inputs, self.seed);
         Ok(match self.spec {
-            MapSpec::Fourier { n_components, .. } => {
-                Box::new(FourierMap::new(n_inputs, n_components, self.gamma(), seed)?)
+            MapSpec::Spectral(ref spec) => spec.build(self.gamma(), n_inputs, seed)?,
+            MapSpec::Binning { n_components, n_bins, .. } => {
+                Box::new(BinningMap::new(n_inputs, n_components, n_bins, self.gamma(), seed)?)
             }
             MapSpec::GaussianProjection { n_components } => {
                 Box::new(ProjectionMap::gaussian(n_inputs, n_components, seed)?)
@@ -172,6 +238,8 @@ impl ResolvedMap {
             MapSpec::SparseProjection { n_components, s } => {
                 Box::new(ProjectionMap::sparse(n_inputs, n_components, s, seed)?)
             }
+            MapSpec::Srht { n_components } => Box::new(ProjectionMap::srht(n_inputs, n_components, seed)?),
+            MapSpec::Hadamard { blocks } => Box::new(HadamardMap::new(n_inputs, blocks)),
         })
     }
 
@@ -180,11 +248,20 @@ impl ResolvedMap {
         self.spec.name()
     }
 
-    /// The kernel the map approximates.
+    /// The kernel the map approximates, of rows divided by [`ResolvedMap::length_scales`].
     pub fn kernel(&self) -> Kernel {
-        match self.spec {
-            MapSpec::Fourier { .. } => Kernel::Rbf { gamma: self.gamma() },
-            MapSpec::GaussianProjection { .. } | MapSpec::SparseProjection { .. } => Kernel::Linear,
+        match &self.spec {
+            MapSpec::Spectral(spec) => spec.kernel.with_gamma(self.gamma()),
+            MapSpec::Binning { .. } => Kernel::Laplace { gamma: self.gamma() },
+            _ => Kernel::Linear,
+        }
+    }
+
+    /// What the kernel divides the inputs by, if by anything.
+    pub fn length_scales(&self) -> Option<&[f64]> {
+        match &self.spec {
+            MapSpec::Spectral(spec) => spec.length_scales.as_deref(),
+            _ => None,
         }
     }
 
@@ -195,7 +272,7 @@ impl ResolvedMap {
 
     /// Number of features.
     pub fn n_components(&self) -> usize {
-        self.spec.n_components()
+        self.spec.n_components(self.n_inputs)
     }
 
     /// The kernel's width; NaN where it has none, which no map of it accepts.

@@ -1,6 +1,6 @@
 //! Random projections: fewer coordinates that keep inner products and distances of the inputs themselves.
 //!
-//! φ(x) = xV with k = n_components columns whose independent entries have mean 0 and variance 1/k, so that
+//! φ(x) = xV with k = n_components columns whose entries have mean 0 and variance 1/k, so that
 //!
 //! E⟨φ(x), φ(y)⟩ = ⟨x, y⟩: these are maps of the linear kernel.
 //!
@@ -9,9 +9,14 @@
 //! | `gaussian_projection` | N(0, 1/k) | (‖x‖²‖y‖² + ⟨x,y⟩²)/k |
 //! | `sparse_projection` | ±√(s/k) with probability 1/(2s) each, else 0 | (‖x‖²‖y‖² + ⟨x,y⟩² + (s−3)·Σxᵢ²yᵢ²)/k |
 //!
-//! The variances follow from the fourth moments of the entries, 3 and s times their squared variance.
+//! | `srht` | ±1/√k: rows of a signed Hadamard matrix, chosen without replacement | (‖x‖²‖y‖² + ⟨x,y⟩² − 2Σxᵢ²yᵢ²)·(k′/k²)·(p−k′)/(p−1) |
 //!
-//! Cost of a row: 2·d·k flops at the speed of a matrix product, or d·k/s additions. Use them to make wide rows short
+//! The first two variances follow from the fourth moments of the entries, 3 and s times their squared variance. For the
+//! third, p is the next power of two from d on, and k′ the number of rows chosen of the last transform, 1 to p, all others
+//! being whole: a whole transform has no error, and a sample without replacement has the error of one with, times
+//! (p−k′)/(p−1).
+//!
+//! Cost of a row: 2·d·k flops at the speed of a matrix product, d·k/s additions, or k·log d additions. Use them to make wide rows short
 //! before a costlier step; s = 3 is Achlioptas' law, s = √d Li's.
 //!
 //! References: Johnson and Lindenstrauss, "Extensions of Lipschitz mappings into a Hilbert space", 1984; Achlioptas,
@@ -35,7 +40,7 @@ use ndarray::{ArrayViewMut2, s};
 
 use super::{FeatureMap, check_entries};
 use crate::dataset::Rows;
-use crate::projections::{DenseProjection, Projection, SparseSignProjection};
+use crate::projections::{DenseProjection, HadamardProjection, Projection, SparseSignProjection};
 use crate::{Error, Result};
 
 /// A random projection: see the module's head.
@@ -85,6 +90,18 @@ impl<T: Scalar> ProjectionMap<T, SparseSignProjection<T>> {
         check_entries(n_inputs, n_components)?;
         let factor = (1.0 / n_components as f64).sqrt();
         let projection = SparseSignProjection::new(seed, n_inputs, n_components, s, factor)?;
+        Ok(Self { projection, phantom: PhantomData })
+    }
+}
+
+impl<T: Scalar> ProjectionMap<T, HadamardProjection<T>> {
+    /// Draws the signs of a transform, and which of its coordinates are kept.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when a parameter is outside its range.
+    pub fn srht(n_inputs: usize, n_components: usize, seed: u64) -> Result<Self> {
+        check_n_components(n_components)?;
+        let projection = HadamardProjection::srht(seed, n_inputs, n_components)?;
         Ok(Self { projection, phantom: PhantomData })
     }
 }

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse};
 use crate::driver::Driver;
-use crate::feature_maps::{FeatureMap, Gamma, MAX_ENTRIES, MapSpec, ResolvedMap};
+use crate::feature_maps::{FeatureMap, Gamma, MapSpec, ResolvedMap};
 use crate::metrics::{ApproximationReport, approximation};
 use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
 use crate::random::{Purpose, sample};
@@ -41,7 +41,7 @@ impl<T: Scalar> Features<T> {
         map.validate()?;
         check_width(dataset, map)?;
         let preprocess = fit_preprocess(dataset, preprocess, driver)?;
-        let gamma = resolve_gamma(dataset, &preprocess, map.gamma(), seed, driver)?;
+        let gamma = resolve_gamma(dataset, &preprocess, map, seed, driver)?;
         let features = Self::from_parts(preprocess, map.resolve(gamma, dataset.n_inputs(), seed))?;
         driver.time("draw", || features.map().map(drop))?;
         Ok(features)
@@ -114,14 +114,15 @@ impl<T: Scalar> Features<T> {
     ) -> Result<Option<ApproximationReport>> {
         let sampled = sample_rows(dataset, &self.preprocess, driver, seed, APPROXIMATION_SAMPLE)?;
         let map = self.map()?;
-        driver.time("compare", || compare(map, self.spec.kernel(), sampled.view()))
+        driver.time("compare", || compare(map, &self.spec, sampled.view()))
     }
 }
 
 /// Refuses a random matrix that no ordinary memory holds.
 fn check_width(dataset: &Dataset, map: &MapSpec) -> Result<()> {
-    let (n_inputs, n_components) = (dataset.n_inputs(), map.n_components());
-    if n_inputs > MAX_INPUTS || n_inputs.saturating_mul(n_components) > MAX_ENTRIES {
+    let n_inputs = dataset.n_inputs();
+    if n_inputs > MAX_INPUTS || !map.fits(n_inputs) {
+        let n_components = map.n_components(n_inputs);
         return Err(Error::TooWide { context: dataset.info().name.clone(), n_inputs, n_components });
     }
     Ok(())
@@ -143,11 +144,12 @@ fn fit_preprocess<T: Scalar>(dataset: &Dataset, spec: PreprocessSpec, driver: &D
 fn resolve_gamma<T: Scalar>(
     dataset: &Dataset,
     preprocess: &Preprocess<T>,
-    gamma: Option<Gamma>,
+    map: &MapSpec,
     seed: u64,
     driver: &Driver<'_>,
 ) -> Result<f64> {
-    match gamma {
+    let distance = map.distance();
+    match map.gamma() {
         None => Ok(f64::NAN),
         Some(Gamma::Value(gamma)) => Ok(gamma),
         Some(Gamma::Scale) => {
@@ -157,11 +159,11 @@ fn resolve_gamma<T: Scalar>(
                 columns.add(panel.rows.view());
                 Ok(())
             })?;
-            Gamma::from_variance(dataset.n_inputs(), columns.total_variance())
+            Gamma::from_variance(distance, dataset.n_inputs(), columns.total_variance())
         }
         Some(Gamma::Median) => {
             let rows = sample_rows(dataset, preprocess, driver, seed, Gamma::MEDIAN_SAMPLE)?;
-            driver.time("gamma", || Gamma::from_sample(rows.view()))
+            driver.time("gamma", || Gamma::from_sample(distance, rows.view()))
         }
     }
 }
@@ -206,13 +208,24 @@ fn join<T: Scalar>(panels: &[PanelRows<T>], n_inputs: usize) -> PanelRows<T> {
 
 fn compare<T: Scalar>(
     map: &dyn FeatureMap<T>,
-    kernel: crate::kernels::Kernel,
+    spec: &ResolvedMap,
     rows: Rows<'_, T>,
 ) -> Result<Option<ApproximationReport>> {
     let mut features = Array2::zeros((rows.n_rows(), map.n_components()));
     let mut scratch = vec![T::zero(); map.scratch_len(rows.n_rows())];
     map.transform_into(rows, features.view_mut(), &mut scratch)?;
-    match approximation(kernel, rows, features.view()) {
+    let report = match spec.length_scales() {
+        None => approximation(spec.kernel(), rows, features.view()),
+        Some(scales) => {
+            let mut divided = Array2::zeros((rows.n_rows(), rows.n_inputs()));
+            rows.write_dense(divided.view_mut());
+            for (mut column, scale) in divided.columns_mut().into_iter().zip(scales) {
+                column.mapv_inplace(|x| x / T::from_f64(*scale));
+            }
+            approximation(spec.kernel(), Rows::Dense(divided.view()), features.view())
+        }
+    };
+    match report {
         Ok(report) => Ok(Some(report)),
         Err(Error::TooFewRows { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -81,7 +81,7 @@ impl<T: Scalar> Pipeline<T> {
 
 /// Refuses what memory cannot hold before it is asked for.
 fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
-    let n_components = spec.map.n_components();
+    let n_components = spec.map.n_components(dataset.n_inputs());
     // Sums and factor are triangles of f64, or the rows are kept, and panels of rows in any case; the system knows
     // whether it has the memory.
     let kept = usize::try_from(dataset.n_rows()).map_or(n_components, |n| n_components.min(n.saturating_mul(2)));

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::PipelineSpec;
 use crate::dataset::panel_rows;
-use crate::feature_maps::MapSpec;
 
 /// Bytes that the parts of a training take, the rows themselves aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -32,13 +31,9 @@ impl PipelineSpec {
             Dtype::Float32 => 4,
             Dtype::Float64 => 8,
         };
-        let (d, components, outputs) = (n_inputs as u64, self.map.n_components() as u64, n_outputs as u64);
-        let map = match self.map {
-            MapSpec::Fourier { .. } => d * components / 2 * size,
-            MapSpec::GaussianProjection { .. } => d * components * size,
-            MapSpec::SparseProjection { s, .. } => (d as f64 * components as f64 / s) as u64 * 8,
-        };
-        let panel = n_rows.min(panel_rows(n_inputs.max(self.map.n_components())) as u64) * (d + components) * size;
+        let (d, components, outputs) = (n_inputs as u64, self.map.n_components(n_inputs) as u64, n_outputs as u64);
+        let map = self.map.n_entries(n_inputs) * size;
+        let panel = n_rows.min(panel_rows(n_inputs.max(components as usize)) as u64) * (d + components) * size;
         // Triangles of f64: see `selection::lambda` and, for few rows, `learners::RidgeRows`.
         let triangle = |n: u64| n * (n + 1) / 2 * 8;
         let learner = if 2 * n_rows <= components {
@@ -53,7 +48,7 @@ impl PipelineSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_maps::Gamma;
+    use crate::feature_maps::{Gamma, MapSpec};
     use crate::learners::{Lambda, LearnerSpec};
     use crate::preprocess::PreprocessSpec;
 
@@ -62,7 +57,7 @@ mod tests {
     fn by_hand() {
         let spec = PipelineSpec {
             preprocess: PreprocessSpec::Auto,
-            map: MapSpec::Fourier { n_components: 4096, gamma: Gamma::Scale },
+            map: MapSpec::fourier(4096, Gamma::Scale),
             learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
             task: None,
             cv: None,

@@ -1,18 +1,32 @@
 //! Random linear operators x ↦ xV, the part that spectral and product maps share.
+//!
+//! | projection | V | a row costs | memory |
+//! |---|---|---|---|
+//! | [`DenseProjection`] | independent, orthogonal or quasi-random columns | d·n multiply-adds of a matrix product | d·n |
+//! | [`SparseSignProjection`] | few entries, all of one size | d·n/s additions | d·n/s |
+//! | [`HadamardProjection`] | Fastfood, SORF, SRHT | n·log d additions | n |
+//!
+//! Frequencies of a kernel are drawn by a [`Spectrum`].
 
 mod dense;
+mod hadamard;
+mod orthogonal;
+mod quasi;
 mod sparse_sign;
+mod spectrum;
 
 pub use dense::DenseProjection;
+pub use hadamard::HadamardProjection;
 pub use sparse_sign::SparseSignProjection;
+pub use spectrum::Spectrum;
 
 use std::ops::Range;
 
 use mercer_simd::Scalar;
-use ndarray::ArrayViewMut2;
+use ndarray::{ArrayView2, ArrayViewMut2};
 
-use crate::Result;
 use crate::dataset::Rows;
+use crate::{Error, Result};
 
 /// A fixed n_inputs × n_outputs matrix V, applied to rows; single-threaded and pure.
 ///
@@ -28,10 +42,13 @@ pub trait Projection<T: Scalar>: Send + Sync {
     /// The number of columns that is cheapest to ask for at once; ranges should start at its multiples.
     fn tile(&self) -> usize;
 
+    /// The number of rows that is cheapest to ask for at once, at least 1.
+    fn rows_at_once(&self) -> usize;
+
     /// Length of `scratch` that [`Projection::project_into`] needs for `n_rows` rows.
     fn scratch_len(&self, n_rows: usize) -> usize;
 
-    /// out = rows · V[:, columns]. `scratch` may hold anything.
+    /// out = rows · V[:, columns]; the values of a row of `out` are neighbours. `scratch` may hold anything.
     ///
     /// # Errors
     /// [`crate::Error::Inputs`] when the rows have another length.
@@ -42,4 +59,54 @@ pub trait Projection<T: Scalar>: Send + Sync {
         out: ArrayViewMut2<'_, T>,
         scratch: &mut [T],
     ) -> Result<()>;
+
+    /// out = weights · Vᵀ: what a gradient with respect to the outputs is with respect to the rows.
+    ///
+    /// # Errors
+    /// [`crate::Error::Inputs`] when there is not a weight for each output.
+    fn project_back_into(&self, weights: ArrayView2<'_, T>, out: ArrayViewMut2<'_, T>) -> Result<()>;
+}
+
+impl<T: Scalar, P: Projection<T> + ?Sized> Projection<T> for Box<P> {
+    fn n_inputs(&self) -> usize {
+        (**self).n_inputs()
+    }
+
+    fn n_outputs(&self) -> usize {
+        (**self).n_outputs()
+    }
+
+    fn tile(&self) -> usize {
+        (**self).tile()
+    }
+
+    fn rows_at_once(&self) -> usize {
+        (**self).rows_at_once()
+    }
+
+    fn scratch_len(&self, n_rows: usize) -> usize {
+        (**self).scratch_len(n_rows)
+    }
+
+    fn project_into(
+        &self,
+        rows: Rows<'_, T>,
+        columns: Range<usize>,
+        out: ArrayViewMut2<'_, T>,
+        scratch: &mut [T],
+    ) -> Result<()> {
+        (**self).project_into(rows, columns, out, scratch)
+    }
+
+    fn project_back_into(&self, weights: ArrayView2<'_, T>, out: ArrayViewMut2<'_, T>) -> Result<()> {
+        (**self).project_back_into(weights, out)
+    }
+}
+
+fn check_rows<T: Scalar>(rows: Rows<'_, T>, expected: usize) -> Result<()> {
+    check_columns(rows.n_inputs(), expected)
+}
+
+fn check_columns(got: usize, expected: usize) -> Result<()> {
+    if got == expected { Ok(()) } else { Err(Error::Inputs { context: "projection".to_owned(), got, expected }) }
 }

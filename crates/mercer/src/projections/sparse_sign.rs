@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use mercer_simd::Scalar;
-use ndarray::ArrayViewMut2;
+use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::Projection;
+use super::{Projection, check_columns, check_rows};
 use crate::dataset::Rows;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -88,6 +88,10 @@ impl<T: Scalar> Projection<T> for SparseSignProjection<T> {
         self.ends.len()
     }
 
+    fn rows_at_once(&self) -> usize {
+        usize::MAX
+    }
+
     fn scratch_len(&self, _n_rows: usize) -> usize {
         self.n_inputs * LANES
     }
@@ -99,10 +103,7 @@ impl<T: Scalar> Projection<T> for SparseSignProjection<T> {
         mut out: ArrayViewMut2<'_, T>,
         scratch: &mut [T],
     ) -> Result<()> {
-        if rows.n_inputs() != self.n_inputs {
-            let (got, expected) = (rows.n_inputs(), self.n_inputs);
-            return Err(Error::Inputs { context: "projection".to_owned(), got, expected });
-        }
+        check_rows(rows, self.n_inputs)?;
         let (turned, _) = scratch[..self.n_inputs * LANES].as_chunks_mut::<LANES>();
         for start in (0..rows.n_rows()).step_by(LANES) {
             let end = rows.n_rows().min(start + LANES);
@@ -116,6 +117,20 @@ impl<T: Scalar> Projection<T> for SparseSignProjection<T> {
                 }
                 for (row, sum) in (start..end).zip(sum) {
                     out[[row, at]] = sum * self.size;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn project_back_into(&self, weights: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) -> Result<()> {
+        check_columns(weights.ncols(), self.n_outputs())?;
+        out.fill(T::zero());
+        for (weights, mut out) in weights.outer_iter().zip(out.outer_iter_mut()) {
+            for (j, &weight) in weights.iter().enumerate() {
+                for entry in self.column(j) {
+                    let value = if entry.positive { weight } else { -weight };
+                    out[entry.input as usize] = out[entry.input as usize] + value * self.size;
                 }
             }
         }

@@ -1,0 +1,192 @@
+//! The maps of waves as they are asked for: which kernel, which frequencies, which waves.
+
+use mercer_simd::Scalar;
+use serde::{Deserialize, Serialize};
+
+use super::{FeatureMap, FourierMap, Gamma, Waves, check_entries};
+use crate::kernels::Kernel;
+use crate::projections::{DenseProjection, HadamardProjection, Projection, Spectrum};
+use crate::{Error, Result};
+
+/// A spectral map: [`FourierMap`] over any frequencies of any kernel that has some.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpectralSpec {
+    /// how frequencies are drawn
+    pub frequencies: Frequencies,
+    /// of which kernel
+    pub kernel: SpectralKernel,
+    /// number of features
+    pub n_components: usize,
+    /// the kernel's width
+    pub gamma: Gamma,
+    /// what a frequency becomes
+    pub waves: Waves,
+    /// what each input is divided by; gamma is a number then
+    pub length_scales: Option<Vec<f64>>,
+}
+
+/// How the frequencies of a spectral map are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Frequencies {
+    /// Independent: random Fourier features.
+    #[serde(rename = "fourier")]
+    Independent,
+    /// Orthogonal directions.
+    Orthogonal,
+    /// Three rounds of signs and Walsh-Hadamard transforms.
+    Sorf,
+    /// Two transforms, with normal numbers between them.
+    Fastfood,
+    /// Points that fill the space evenly.
+    Quasi,
+}
+
+impl Frequencies {
+    /// All ways, the plain one first.
+    pub const ALL: [Self; 5] = [Self::Independent, Self::Orthogonal, Self::Sorf, Self::Fastfood, Self::Quasi];
+
+    /// The name in specs and flags.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Independent => "fourier",
+            Self::Orthogonal => "orthogonal",
+            Self::Sorf => "sorf",
+            Self::Fastfood => "fastfood",
+            Self::Quasi => "quasi",
+        }
+    }
+
+    /// Whether they are kept as a matrix.
+    fn are_dense(self) -> bool {
+        !matches!(self, Self::Sorf | Self::Fastfood)
+    }
+}
+
+/// A kernel that has frequencies; its width is given apart, as gamma.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SpectralKernel {
+    /// exp(−γ‖x−y‖²)
+    #[default]
+    Rbf,
+    /// exp(−γ‖x−y‖₁)
+    Laplace,
+    /// Matérn of smoothness ν, ℓ = 1/√(2γ)
+    Matern {
+        /// ν: ½ is exp(−‖x−y‖/ℓ); the larger, the closer to `rbf`
+        nu: f64,
+    },
+    /// 1/(1 + γ‖x−y‖²)
+    Cauchy,
+    /// (1 + ‖x−y‖²/(2αℓ²))^−α, ℓ = 1/√(2γ)
+    RationalQuadratic {
+        /// α: the larger, the closer to `rbf`
+        alpha: f64,
+    },
+}
+
+impl SpectralKernel {
+    /// The kernel of this width: one gamma means about the same for all radial ones.
+    pub fn with_gamma(self, gamma: f64) -> Kernel {
+        let length_scale = 1.0 / (2.0 * gamma).sqrt();
+        match self {
+            Self::Rbf => Kernel::Rbf { gamma },
+            Self::Laplace => Kernel::Laplace { gamma },
+            Self::Matern { nu } => Kernel::Matern { nu, length_scale },
+            Self::Cauchy => Kernel::Cauchy { gamma },
+            Self::RationalQuadratic { alpha } => Kernel::RationalQuadratic { alpha, length_scale },
+        }
+    }
+}
+
+impl SpectralSpec {
+    /// Paired waves of the RBF kernel.
+    pub fn new(frequencies: Frequencies, n_components: usize, gamma: Gamma) -> Self {
+        let (kernel, waves, length_scales) = (SpectralKernel::Rbf, Waves::Paired, None);
+        Self { frequencies, kernel, n_components, gamma, waves, length_scales }
+    }
+
+    pub(super) fn validate(&self) -> Result<()> {
+        self.waves.check_n_components(self.n_components)?;
+        self.gamma.validate()?;
+        if self.length_scales.is_some() && !matches!(self.gamma, Gamma::Value(_)) {
+            let expected = "a number where length scales are given: 0.5 leaves the widths to them";
+            return Err(Error::parameter("gamma", self.gamma, expected));
+        }
+        let spectrum = self.spectrum(1.0)?;
+        let any = matches!(self.frequencies, Frequencies::Independent | Frequencies::Quasi);
+        if any || spectrum.is_radial() {
+            return Ok(());
+        }
+        let got = format!("laplace with {} frequencies", self.frequencies.name());
+        Err(Error::parameter("kernel", got, "a radial one for these; laplace has fourier and quasi"))
+    }
+
+    /// Whether the length scales are one for each input.
+    pub(super) fn check_inputs(&self, n_inputs: usize) -> Result<()> {
+        self.spectrum(1.0)?.input_factors(n_inputs).map(drop)
+    }
+
+    fn spectrum(&self, gamma: f64) -> Result<Spectrum> {
+        Spectrum::new(self.kernel.with_gamma(gamma), self.length_scales.clone())
+    }
+
+    /// Numbers that the frequencies take.
+    pub(super) fn n_entries(&self, n_inputs: usize) -> u64 {
+        let (d, m) = (n_inputs as u64, self.waves.n_frequencies(self.n_components) as u64);
+        let places = m.next_multiple_of(d.next_power_of_two());
+        if self.frequencies.are_dense() { d * m } else { 4 * places }
+    }
+
+    pub(super) fn build<T: Scalar>(&self, gamma: f64, n_inputs: usize, seed: u64) -> Result<Box<dyn FeatureMap<T>>> {
+        let (spectrum, waves) = (self.spectrum(gamma)?, self.waves);
+        let m = waves.n_frequencies(self.n_components);
+        if self.frequencies.are_dense() {
+            check_entries(n_inputs, m)?;
+        }
+        let projection: Box<dyn Projection<T>> = match self.frequencies {
+            Frequencies::Independent => Box::new(DenseProjection::independent(seed, n_inputs, m, &spectrum)?),
+            Frequencies::Orthogonal => Box::new(DenseProjection::orthogonal(seed, n_inputs, m, &spectrum)?),
+            Frequencies::Quasi => Box::new(DenseProjection::quasi(seed, n_inputs, m, &spectrum)?),
+            Frequencies::Sorf => Box::new(HadamardProjection::sorf(seed, n_inputs, m, &spectrum)?),
+            Frequencies::Fastfood => Box::new(HadamardProjection::fastfood(seed, n_inputs, m, &spectrum)?),
+        };
+        Ok(Box::new(FourierMap::over(projection, waves, seed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature_maps::MapSpec;
+
+    fn spec() -> SpectralSpec {
+        SpectralSpec::new(Frequencies::Sorf, 4, Gamma::Scale)
+    }
+
+    #[test]
+    fn json_names_the_parts() {
+        let spec = MapSpec::Spectral(SpectralSpec { kernel: SpectralKernel::Matern { nu: 1.5 }, ..spec() });
+        let json = serde_json::to_string(&spec).unwrap();
+        let expected = r#"{"name":"spectral","frequencies":"sorf","kernel":{"name":"matern","nu":1.5},"n_components":4,"gamma":"scale","waves":"paired","length_scales":null}"#;
+        assert_eq!(json, expected);
+        assert_eq!(serde_json::from_str::<MapSpec>(&json).unwrap(), spec);
+        assert!(serde_json::from_str::<MapSpec>(&json.replace("\"waves\"", "\"wave\"")).is_err());
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let message = |spec: SpectralSpec| spec.validate().unwrap_err().to_string();
+        assert!(message(SpectralSpec { kernel: SpectralKernel::Laplace, ..spec() }).contains("laplace has fourier"));
+        assert!(message(SpectralSpec { kernel: SpectralKernel::Matern { nu: 0.0 }, ..spec() }).contains("nu is 0"));
+        assert!(message(SpectralSpec { kernel: SpectralKernel::Matern { nu: 0.01 }, ..spec() }).contains("0.1"));
+        assert!(message(SpectralSpec { length_scales: Some(vec![1.0]), ..spec() }).contains("gamma is scale"));
+        let scales =
+            |scales: Vec<f64>| SpectralSpec { length_scales: Some(scales), gamma: Gamma::Value(0.5), ..spec() };
+        assert!(message(scales(vec![1.0, 0.0])).contains("length_scales is 0"));
+        let error = MapSpec::Spectral(scales(vec![1.0, 2.0])).resolve(0.5, 3, 0).validate().unwrap_err().to_string();
+        assert!(error.contains("2 numbers for 3 inputs"), "{error}");
+    }
+}
