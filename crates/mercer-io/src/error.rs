@@ -82,7 +82,9 @@ pub enum Error {
     PackedTooLarge { file: String, packing: &'static str, limit: u32 },
 
     /// Few packed bytes unpack to far more than rows would.
-    #[error("{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted")]
+    #[error(
+        "{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted"
+    )]
     PackedExpands { file: String, packing: &'static str },
 
     /// A row has another number of fields than the first.
@@ -112,6 +114,13 @@ pub enum Error {
     /// A target is a word for a missing value.
     #[error("{at}: {value:?} stands for a missing value; fill it in, remove the row, or rename the class")]
     MissingWord { at: Box<Place>, value: String },
+
+    /// A target is a whole number that float64 has not, so that two classes could become one.
+    #[error(
+        "{at}: the target {value} is {} as float64; number or name the classes otherwise, or save a quantity as float64",
+        *.value as f64
+    )]
+    RoundedTarget { at: Box<Place>, value: i128 },
 
     /// Text that is kept (a name, a class) is not UTF-8.
     #[error("{at}: {value:?} is not UTF-8 text; save the file as UTF-8")]
