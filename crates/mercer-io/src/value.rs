@@ -72,9 +72,6 @@ pub(crate) const FILL_IN: &str = "replace it or remove its row";
 /// What to do about an input that is NaN.
 pub(crate) const IMPUTE: &str = "replace it, remove its row, or train with --impute mean|median|most-frequent";
 
-/// The first float64 that stands for several whole numbers.
-pub(crate) const FIRST_ROUNDED: f64 = (1_u64 << 53) as f64;
-
 /// Whether float64 has another number in place of this one.
 pub(crate) fn is_rounded(whole: i128) -> bool {
     whole.unsigned_abs() > 1 << 53 && whole as f64 as i128 != whole

@@ -10,11 +10,13 @@ use super::layout::{Part, PartRole};
 use super::lists::{self, OtherLength};
 use super::numbers::{Numbers, whole};
 use super::words::{Words, class};
-use crate::value::{FILL_IN, FIRST_ROUNDED, IMPUTE, TOO_BIG, Value, is_rounded};
+use crate::value::{FILL_IN, IMPUTE, TOO_BIG, Value, is_rounded};
 use crate::{Error, Place, Result};
 
 /// Values of a tile of rows, into which one column after the other is written: it stays in the first-level cache.
 const TILE: usize = 1 << 13;
+/// The first float64 that stands for several whole numbers.
+const FIRST_ROUNDED: f64 = (1_u64 << 53) as f64;
 
 /// What the columns of a batch are, for messages and to tell what may be missing.
 #[derive(Clone, Copy)]
