@@ -82,7 +82,9 @@ pub enum Error {
     PackedTooLarge { file: String, packing: &'static str, limit: u32 },
 
     /// Few packed bytes unpack to far more than rows would.
-    #[error("{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted")]
+    #[error(
+        "{file}: the {packing} data unpacks to thousands of times its size; unpack it to a file first if it is to be trusted"
+    )]
     PackedExpands { file: String, packing: &'static str },
 
     /// A row has another number of fields than the first.
@@ -124,6 +126,10 @@ pub enum Error {
     /// A line or record is absurdly long.
     #[error("{at} is longer than {limit} bytes; is the file text with line ends?")]
     LineTooLong { at: Box<Place>, limit: usize },
+
+    /// Lines end in CR alone.
+    #[error("{at} holds a lone CR (\\r); save the file with LF or CRLF line ends")]
+    LoneCr { at: Box<Place> },
 
     /// A record has absurdly many fields.
     #[error("{at} has more than {limit} fields; write data that wide in LIBSVM or NPY format")]

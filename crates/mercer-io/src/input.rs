@@ -5,8 +5,8 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use crate::npz::Entry;
-use crate::packing::{MAGIC, is_expansion};
 pub(crate) use crate::packing::Packing;
+use crate::packing::{MAGIC, is_expansion};
 use crate::spool::Spool;
 use crate::{Error, Result};
 
