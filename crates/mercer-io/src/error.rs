@@ -134,6 +134,10 @@ pub enum Error {
     #[error("{at} is longer than {limit} bytes; is the file text with line ends?")]
     LineTooLong { at: Box<Place>, limit: usize },
 
+    /// Lines end in CR alone.
+    #[error("{at} holds a lone CR (\\r); save the file with LF or CRLF line ends")]
+    LoneCr { at: Box<Place> },
+
     /// A record has absurdly many fields.
     #[error("{at} has more than {limit} fields; write data that wide in LIBSVM or NPY format")]
     TooManyFields { at: Box<Place>, limit: usize },
