@@ -10,13 +10,14 @@ use serde_json::json;
 use crate::args::ConvertArgs;
 use crate::data::{load, refuse_overwriting, table_options};
 use crate::failure::Failure;
-use crate::output::{TableFile, listed};
+use crate::output::{TableFile, listed, written_paths};
 use crate::progress::Bar;
 use crate::text::count;
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let bar = Bar::new(args.report.quiet);
-    refuse_overwriting(&args.output, args.data.iter().chain(&args.labels))?;
+    let inputs = || args.data.iter().chain(&args.labels);
+    refuse_overwriting(&[&args.output], inputs())?;
     // A name without a format is said before the work.
     mercer_io::holds_one_array(&args.output)?;
     let dtype: Option<Dtype> = args.dtype.map(Into::into);
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     if let Some(dtype) = floats {
         (schema.layout, schema.dtype) = (Layout::Dense, dtype);
     }
+    refuse_overwriting(&written_paths(&args.output, &schema)?, inputs())?;
     let mut file = TableFile::create(Some(&args.output), &schema)?;
     crate::progress::for_each_block(&bar, "write", &table, |block| match floats {
         Some(dtype) => Ok(file.write(&as_floats(block, dtype))?),

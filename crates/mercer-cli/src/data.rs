@@ -1,6 +1,6 @@
 //! From paths and flags to tables and datasets.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mercer::Dtype;
 use mercer::dataset::{Dataset, Encoding, Table};
@@ -170,21 +170,34 @@ fn base_options(reading: &ReadingArgs, dtype: Option<Dtype>) -> ReadOptions {
     }
 }
 
-/// Refuses to write over a file that is read.
+/// Refuses to write over a file that is read, and to write a file twice.
 pub(crate) fn refuse_overwriting<'a>(
-    output: &Path,
+    outputs: &[impl AsRef<Path>],
     inputs: impl IntoIterator<Item = &'a String>,
 ) -> Result<(), Failure> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let Some(target) = real(output) else { return Ok(()) };
+    let outputs: Vec<&Path> = outputs.iter().map(AsRef::as_ref).collect();
+    let places: Vec<Option<PathBuf>> = outputs.iter().map(|output| place(output)).collect();
+    let at = |place: Option<PathBuf>| places.iter().position(|output| place.is_some() && *output == place);
+    for (i, output) in outputs.iter().enumerate() {
+        if let Some(first) = at(places[i].clone()).filter(|&first| first < i) {
+            let (first, output) = (outputs[first].display(), output.display());
+            return Err(Failure::Usage(format!("{first} and {output} are the same file; write to two files")));
+        }
+    }
     for input in inputs.into_iter().flat_map(|input| list_files(&[input]).unwrap_or_default()) {
-        let file = input.split_once("::").map_or(input.as_str(), |(file, _)| file);
-        if real(Path::new(&input)).or_else(|| real(Path::new(file))).as_ref() == Some(&target) {
-            let output = output.display();
+        let file = input.rsplit_once("::").filter(|_| !Path::new(&input).exists()).map_or(&*input, |(file, _)| file);
+        if let Some(output) = at(place(Path::new(file))) {
+            let output = outputs[output].display();
             return Err(Failure::Usage(format!("{output} is read by this command; write to another file")));
         }
     }
     Ok(())
+}
+
+/// Where a path leads, whether there is a file yet or not; none where there is no folder.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
 }
 
 /// Reads and checks files once (`-` is standard input), and keeps them in memory where they are small enough.

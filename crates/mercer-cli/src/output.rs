@@ -22,13 +22,13 @@ impl TableFile {
             let rows = csv_stream(STANDARD_OUTPUT, Box::new(std::io::stdout()), schema)?;
             return Ok(Self { rows, labels: None, paths: Vec::new() });
         };
-        if schema.target_names.is_empty() || !holds_one_array(path)? {
-            return Ok(Self { rows: create(path, schema)?, labels: None, paths: vec![path.to_owned()] });
-        }
-        let beside = labels_path(path, schema.target_words);
-        let labels = create(&beside, &Schema { n_inputs: 0, ..schema.clone() })?;
+        let paths = written_paths(path, schema)?;
+        let [_, beside] = paths.as_slice() else {
+            return Ok(Self { rows: create(path, schema)?, labels: None, paths });
+        };
+        let labels = create(beside, &Schema { n_inputs: 0, ..schema.clone() })?;
         let rows = create(path, &Schema { target_names: Vec::new(), ..schema.clone() })?;
-        Ok(Self { rows, labels: Some(labels), paths: vec![path.to_owned(), beside] })
+        Ok(Self { rows, labels: Some(labels), paths })
     }
 
     /// Writes the next rows.
@@ -48,10 +48,19 @@ impl TableFile {
     }
 }
 
-/// `rows.npy` as `rows-labels.npy`; words go to `rows-labels.csv`.
+/// The files that a table becomes: the labels have their own where one holds one array.
+pub(crate) fn written_paths(path: &Path, schema: &Schema) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = vec![path.to_owned()];
+    if !schema.target_names.is_empty() && holds_one_array(path)? {
+        paths.push(labels_path(path, schema.target_words));
+    }
+    Ok(paths)
+}
+
+/// `rows.npy` and `rows.npy.gz` as `rows-labels.npy`; words go to `rows-labels.csv`.
 fn labels_path(path: &Path, words: bool) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.find(".npy").map_or(name.as_str(), |end| &name[..end]);
+    let stem = name.to_ascii_lowercase().rfind(".npy").map_or(name.as_str(), |end| &name[..end]);
     path.with_file_name(format!("{stem}-labels.{}", if words { "csv" } else { "npy" }))
 }
 

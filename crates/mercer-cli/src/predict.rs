@@ -23,7 +23,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut predictions = Predictions::new(&header, args)?;
     if let Some(path) = &args.output {
         let model = args.model.to_string_lossy().into_owned();
-        refuse_overwriting(path, args.data.iter().chain([&model]))?;
+        refuse_overwriting(&[path], args.data.iter().chain([&model]))?;
     }
     let bar = Bar::new(args.run.report.quiet);
     let driver = Driver::new(args.run.threads, &bar)?;

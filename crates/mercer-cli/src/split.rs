@@ -9,26 +9,28 @@ use serde_json::json;
 use crate::args::SplitArgs;
 use crate::data::{load, refuse_overwriting, table_options};
 use crate::failure::Failure;
-use crate::output::{TableFile, listed};
+use crate::output::{TableFile, listed, written_paths};
 use crate::progress::{Bar, for_each_block};
 use crate::text::count;
 
 pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     let bar = Bar::new(args.report.quiet);
+    let inputs = || args.data.iter().chain(&args.labels);
+    refuse_overwriting(&[&args.train, &args.test], inputs())?;
     for output in [&args.train, &args.test] {
-        refuse_overwriting(output, args.data.iter().chain(&args.labels))?;
         mercer_io::holds_one_array(output)?;
-    }
-    if args.train == args.test {
-        return Err(Failure::Usage("--train and --test name the same file".to_owned()));
     }
     let options = table_options(&args.reading, &args.columns, !args.labels.is_empty(), None);
     let table = load(&args.data, &args.labels, &options, &args.reading, &bar)?;
-    let split = Split { test_size: args.test_size, stratify: !args.stratify.no_stratify, task: None, seed: args.seed };
+    let split = Split { test_size: args.test_size, stratify: !args.no_stratify, task: None, seed: args.seed };
     let mut plan = split.plan(&table)?;
     let n_test = plan.n_test();
     let n_train = table.n_rows() - n_test;
     let schema = Schema::of_table(&table);
+    refuse_overwriting(
+        &[written_paths(&args.train, &schema)?, written_paths(&args.test, &schema)?].concat(),
+        inputs(),
+    )?;
     let mut train = TableFile::create(Some(&args.train), &Schema { n_rows: n_train, ..schema.clone() })?;
     let mut test = TableFile::create(Some(&args.test), &Schema { n_rows: n_test, ..schema })?;
     for_each_block(&bar, "write", &table, |block| {

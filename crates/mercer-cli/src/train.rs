@@ -35,7 +35,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {
-        refuse_overwriting(path, [&args.data, &args.labels, &args.test, &args.test_labels].into_iter().flatten())?;
+        refuse_overwriting(&[path], [&args.data, &args.labels, &args.test, &args.test_labels].into_iter().flatten())?;
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
@@ -90,7 +90,7 @@ fn training_data(args: &TrainArgs, bar: &Bar) -> Result<(Dataset, Option<Dataset
     let options = training_options(&args.reading, &args.columns, &args.encoding, labels, dtype);
     let table = load(&args.data, &args.labels, &options, &args.reading, bar)?;
     let Some(test_size) = args.test_size else { return Ok((encode(table, &args.encoding, bar)?, None)) };
-    let (stratify, task) = (!args.stratify.no_stratify, args.learner.task.map(Into::into));
+    let (stratify, task) = (!args.no_stratify, args.learner.task.map(Into::into));
     let split = Split { test_size, stratify, task, seed: args.map.seed };
     let (train, test) = split.apply(table, cache_bytes(&args.reading), bar)?;
     let train = encode(train, &args.encoding, bar)?;

@@ -1,6 +1,7 @@
 //! `mercer transform`: the features of rows, or their projections, as a file.
 
 use std::io::Write;
+use std::path::Path;
 
 use mercer::dataset::{Block, BlockRows, Dataset, PanelTargets, TargetBlock, TargetUse};
 use mercer::model::AnyPipeline;
@@ -13,15 +14,14 @@ use serde_json::json;
 use crate::args::TransformArgs;
 use crate::data::{TrainedColumns, encode, load, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
-use crate::output::{TableFile, listed};
+use crate::output::{TableFile, listed, written_paths};
 use crate::progress::Bar;
 use crate::text::count;
 
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {
-        let model = args.model.iter().map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>();
-        refuse_overwriting(path, args.data.iter().chain(&args.fit).chain(&args.labels).chain(&model))?;
+        refuse_overwriting_inputs(args, &[path])?;
         mercer_io::holds_one_array(path)?;
     } else if args.run.report.json {
         return Err(Failure::Usage("--json needs -o: without it the features go to standard output".to_owned()));
@@ -44,6 +44,11 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     }
 }
 
+fn refuse_overwriting_inputs(args: &TransformArgs, outputs: &[impl AsRef<Path>]) -> Result<(), Failure> {
+    let model = args.model.as_ref().map(|path| path.to_string_lossy().into_owned());
+    refuse_overwriting(outputs, args.data.iter().chain(&args.fit).chain(&args.labels).chain(&model))
+}
+
 fn fit_and_write<T: Scalar>(
     args: &TransformArgs,
     driver: &Driver<'_>,
@@ -56,7 +61,7 @@ fn fit_and_write<T: Scalar>(
         [] => (&args.data, args.labels.as_slice()),
         _ => (&args.fit, &[][..]),
     };
-    let options = training_options(&args.reading, &args.columns, &args.encoding, !labels.is_empty(), dtype);
+    let options = training_options(&args.reading, &args.columns, &args.encoding, !args.labels.is_empty(), dtype);
     let training = driver.time("load", || {
         let table = load(fitted_to, labels, &options, &args.reading, bar)?;
         encode(table, &args.encoding, bar)
@@ -86,6 +91,9 @@ fn write<T: Scalar>(
 ) -> Result<(), Failure> {
     let n_components = features.spec().n_components();
     let schema = Schema::of_features(dataset, n_components, T::DTYPE);
+    if let Some(path) = &args.output {
+        refuse_overwriting_inputs(args, &written_paths(path, &schema)?)?;
+    }
     let mut file = TableFile::create(args.output.as_deref(), &schema)?;
     let mut first_row = 0;
     features.for_each("write", driver, dataset, TargetUse::AsStored, |values, targets| {

@@ -126,6 +126,25 @@ fn errors_name_standard_input() {
 
 #[cfg(unix)]
 #[test]
+fn a_named_pipe_is_written_to_and_stays() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.headerless());
+    let model = folder.train("a.csv");
+    folder.ok("predict trained.mercer a.csv -o file.csv");
+    for (arguments, name, expected) in [
+        ("train a.csv --n-components 64 -o pipe", "pipe", model),
+        ("predict trained.mercer a.csv -o pipe.csv", "pipe.csv", folder.read("file.csv")),
+    ] {
+        assert!(Command::new("mkfifo").arg(folder.file(name)).status().unwrap().success());
+        let mut child = folder.command(arguments).stdout(Stdio::null()).spawn().unwrap();
+        assert_eq!(folder.read(name), expected, "mercer {arguments}");
+        assert!(child.wait().unwrap().success());
+        assert!(!folder.file(name).is_file(), "still a pipe");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_named_pipe_is_a_file_like_another() {
     let (folder, table) = (Folder::new(), Table::new(3_000, 4, 3));
     folder.write("a.csv", table.headerless());

@@ -58,6 +58,7 @@ fn bad_csv() {
     refuse_data("a.csv", "a,y\n1,0\n2,0\n", &["one class 0", "two"]);
     refuse_data("a.csv", "0\n1\n", &["1 column(s)", "nothing is left for the inputs"]);
     refuse_data("a.csv", b"a,y\n1,x\xff\n2,z\n", &["line 2", "UTF-8"]);
+    refuse_data("a.csv", "a,y\r1,0\r2,1\r", &["line 1", "lone CR", "line ends"]);
 }
 
 /// Not one of them may turn numbers into classes.
@@ -184,7 +185,22 @@ fn bad_flags() {
     refuse(&folder, "train", &["<DATA>"]);
     refuse(&folder, "train a.csv --sample digits", &["--sample"]);
     refuse(&folder, "train --sample digits --target 1", &["--sample", "--target"]);
+    for flag in ["--impute mean", "--max-levels 4", "--header no", "--delimiter ;", "--no-stratify"] {
+        refuse(&folder, &format!("train --sample digits {flag}"), &["--sample", flag.split(' ').next().unwrap()]);
+    }
+    refuse(&folder, "train a.csv --no-stratify", &["--test-size"]);
     refuse(&folder, "train a.csv --test-labels a.csv", &["--test"]);
+    refuse(&folder, "train a.csv --threads 4000", &["--threads is 4000, must be 0 to 1024"]);
+    folder.train("a.csv");
+    for flag in ["--impute mean", "--max-levels 4", "--categorical none", "--n-inputs 4"] {
+        let name = flag.split(' ').next().unwrap();
+        refuse(&folder, &format!("transform a.csv --model trained.mercer {flag}"), &["--model", name]);
+    }
+    for flag in ["--target 1", "--labels a.csv", "--n-components 16", "--all", "--cache 1", "--header no"] {
+        let name = flag.split(' ').next().unwrap();
+        refuse(&folder, &format!("inspect trained.mercer {flag}"), &[name, "trained.mercer is a model"]);
+    }
+    folder.ok("inspect trained.mercer --json --quiet");
     refuse(&folder, "retrain a.csv", &["retrain"]);
     refuse(&folder, "predict a.csv", &["<DATA>"]);
 }

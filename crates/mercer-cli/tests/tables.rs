@@ -206,3 +206,74 @@ fn data_is_inspected() {
     let deviation = report["columns"][0]["standard_deviation"].as_f64().unwrap();
     assert!((deviation - (8.0_f64 / 9.0).sqrt()).abs() < 1e-12, "2, 0, 2: {deviation}");
 }
+
+#[test]
+fn no_file_is_written_twice_or_over_what_is_read() {
+    let (folder, table) = (Folder::new(), Table::new(40, 3, 2));
+    folder.write("a.csv", table.headerless());
+    folder.write("x.npy", table.npy());
+    folder.write("z-labels.npy", table.npy_labels());
+    let before = folder.names();
+    refused(&folder, "split a.csv --train s.csv --test ./s.csv", "s.csv and ./s.csv are the same file");
+    let twice = "t-labels.npy and t-labels.npy are the same file";
+    refused(&folder, "split a.csv --train t.npy --test t.npy.gz", twice);
+    let read = "z-labels.npy is read by this command";
+    refused(&folder, "split x.npy --labels z-labels.npy --train z.npy --test zz.npy", read);
+    refused(&folder, "convert x.npy --labels z-labels.npy -o ./z.npy", read);
+    refused(&folder, "transform x.npy --labels z-labels.npy --n-components 16 -o z.npy.xz", read);
+    assert_eq!(folder.names(), before);
+    // Only the last extension is left out.
+    folder.ok("convert x.npy --labels z-labels.npy -o a.npy.b.npy");
+    assert!(folder.names().contains(&"a.npy.b-labels.npy".to_owned()), "{:?}", folder.names());
+}
+
+/// The rows fitted to have as many inputs as those transformed, where labels stand in a file.
+#[test]
+fn labels_beside_the_rows_leave_all_columns_to_the_fit() {
+    let (folder, table) = (Folder::new(), Table::new(40, 3, 2));
+    folder.write("x.csv", table.inputs_only());
+    folder.write("y.npy", table.npy_labels());
+    let whole = folder.ok("transform x.csv --labels y.npy --n-components 16");
+    assert_eq!(folder.ok("transform x.csv --fit x.csv --labels y.npy --n-components 16"), whole);
+}
+
+#[test]
+fn a_class_called_like_a_target_makes_no_header() {
+    let folder = Folder::new();
+    folder.write("a.csv", "red,y\nblue,n\ngreen,y\nred,n\n");
+    let report = folder.json("inspect a.csv");
+    assert_eq!((&report["n_rows"], &report["columns"][0]["n_levels"]), (&4.into(), &3.into()));
+    folder.write("a.csv", "colour,class\nred,y\nblue,n\n");
+    assert_eq!(folder.json("inspect a.csv")["n_rows"], 2);
+}
+
+#[test]
+fn targets_without_classes_to_share_out_are_split() {
+    let folder = Folder::new();
+    let rows = |target: &dyn Fn(usize) -> String| (0..100).map(|i| format!("{i},{}\n", target(i))).collect::<String>();
+    folder.write("same.csv", format!("x,y\n{}", rows(&|_| "7".to_owned())));
+    assert_eq!(folder.json("split same.csv --train a.csv --test b.csv")["n_test"], 25);
+    folder.write("ids.csv", format!("x,y\n{}", rows(&|i| format!("w{i}"))));
+    let says = "ids.csv: 100 rows of 100 classes leave no test row: each class keeps a training row; take test rows";
+    refused(&folder, "split ids.csv --train a.csv --test b.csv", says);
+    assert_eq!(folder.json("split ids.csv --no-stratify --train a.csv --test b.csv")["n_test"], 25);
+}
+
+/// Thirty bytes may name two thousand million inputs.
+#[test]
+fn an_input_far_away_takes_no_memory() {
+    let folder = Folder::new();
+    folder.write("a.svm", "1 2147483646:1\n-1 3:2\n");
+    let report = folder.json("inspect a.svm");
+    assert_eq!((&report["n_columns"], &report["n_zero"]), (&2_147_483_646_u64.into(), &4_294_967_290_u64.into()));
+    let columns = report["columns"].as_array().unwrap();
+    assert_eq!((&columns[0]["name"], &columns[1]["name"], columns.len()), (&"3".into(), &"2147483646".into(), 2));
+    assert!(folder.ok("inspect a.svm").contains("range       0 to 2;"));
+    assert!(folder.ok("inspect a.svm --all").contains("2,147,483,644 more columns, 0 in every row"));
+    for output in ["b.csv", "b.npy", "b.parquet"] {
+        refused(&folder, &format!("convert a.svm -o {output}"), "write LIBSVM");
+    }
+    assert_eq!(folder.names(), ["a.svm"]);
+    folder.ok("convert a.svm -o b.svm");
+    assert_eq!(folder.text("b.svm"), folder.text("a.svm"));
+}

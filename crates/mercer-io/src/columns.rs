@@ -1,5 +1,7 @@
 //! What each column of a table (CSV, Parquet, Arrow) is.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::open::Purpose;
 use crate::{CategoricalChoice, ColumnRef, Error, InputChoice, ReadOptions, Result, TargetChoice};
 
@@ -145,7 +147,10 @@ impl Table<'_> {
         match choice {
             CategoricalChoice::None => Ok(Vec::new()),
             CategoricalChoice::Auto => Ok(places.filter(|&i| holds_words[inputs[i]]).collect()),
-            CategoricalChoice::Inputs(chosen) => Ok(places.filter(|i| chosen.contains(i)).collect()),
+            CategoricalChoice::Inputs(chosen) => {
+                let chosen: HashSet<usize> = chosen.iter().copied().collect();
+                Ok(places.filter(|i| chosen.contains(i)).collect())
+            }
             CategoricalChoice::Columns(columns) => {
                 let columns = self.find_all(columns)?;
                 Ok(places.filter(|&i| columns.contains(&inputs[i])).collect())
@@ -209,7 +214,16 @@ impl Table<'_> {
     }
 
     fn by_names(&self, names: &[String]) -> Result<Vec<usize>> {
-        names.iter().map(|name| self.by_name(name)).collect()
+        // None for a name that several columns have.
+        let mut places: HashMap<&str, Option<usize>> = HashMap::with_capacity(self.names.len());
+        for (column, name) in self.names.iter().enumerate() {
+            places.entry(name).and_modify(|place| *place = None).or_insert(Some(column));
+        }
+        let find = |name: &String| match places.get(name.as_str()) {
+            Some(&Some(column)) => Ok(column),
+            _ => self.by_name(name),
+        };
+        names.iter().map(find).collect()
     }
 
     fn find(&self, column: &ColumnRef) -> Result<usize> {
@@ -243,5 +257,34 @@ impl Table<'_> {
         columns
             .map(|&i| format!("{} {}", i + 1, self.names.get(i).map_or("", |name| name)).trim_end().to_owned())
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Minutes if each name were looked for in all columns.
+    #[test]
+    fn many_inputs_are_found_by_their_names() {
+        const N: usize = 200_000;
+        let names: Vec<String> = (0..N).map(|i| format!("a long name that begins like all others {i}")).collect();
+        let mut options = ReadOptions {
+            target: TargetChoice::None,
+            inputs: InputChoice::Names(names.iter().rev().cloned().collect()),
+            categorical: CategoricalChoice::Inputs((0..N).step_by(2).collect()),
+            ..ReadOptions::default()
+        };
+        let columns = |names: &[String], options: &ReadOptions| {
+            Columns::new("a.csv", names.to_vec(), &[false; N], options, Purpose::Rows)
+        };
+        let found = columns(&names, &options).unwrap();
+        assert!(found.roles.iter().rev().enumerate().all(|(i, role)| *role == Role::Input(i)));
+        assert_eq!(found.categorical.len(), N / 2);
+        let twice = [&names[..N - 1], &names[..1]].concat();
+        options.inputs = InputChoice::Names(names[..1].to_vec());
+        assert!(matches!(columns(&twice, &options), Err(Error::AmbiguousColumn { .. })));
+        options.inputs = InputChoice::Names(names[N - 1..].to_vec());
+        assert!(matches!(columns(&twice, &options), Err(Error::NoColumn { .. })));
     }
 }

@@ -33,20 +33,24 @@ fn detect_text(path: &str, head: &[u8]) -> Result<Format> {
         };
         return Err(Error::UnknownFormat { file: path.to_owned(), start: preview(head), looks });
     }
-    let told = head.split(|&byte| byte == b'\n').find_map(detect_line);
+    // The last token of a longer file may be cut off.
+    let end = if head.len() < HEAD { None } else { head.iter().rposition(u8::is_ascii_whitespace) };
+    let told = head[..end.unwrap_or(head.len())].split(|&byte| byte == b'\n').find_map(detect_line);
     let extension = split_extension(path).0.rsplit('.').next().unwrap_or_default();
     let libsvm = matches!(extension.to_ascii_lowercase().as_str(), "libsvm" | "svm" | "svmlight");
     Ok(told.unwrap_or(if libsvm { Format::Libsvm } else { Format::Csv }))
 }
 
 /// What one line tells, a comment aside: an `index:` after the label is LIBSVM, a separator is CSV, a lone value tells
-/// nothing.
+/// nothing. Between tabs, where a time may stand, all must be LIBSVM.
 fn detect_line(line: &[u8]) -> Option<Format> {
     let line = memchr(b'#', line).map_or(line, |at| &line[..at]).trim_ascii();
     let label = line.split(u8::is_ascii_whitespace).next()?;
     let entries = line[label.len()..].trim_ascii_start();
-    let entry = entries.split(u8::is_ascii_whitespace).next()?;
-    if is_label(label) && is_entry(entry) && !entries.contains(&b',') {
+    let mut tokens = entries.split(u8::is_ascii_whitespace);
+    let looks = is_label(label) && is_entry(tokens.next()?) && !entries.contains(&b',');
+    let mut throughout = || are_numbers(label) && tokens.all(|token| token.is_empty() || is_entry(token));
+    if looks && (!line.contains(&b'\t') || throughout()) {
         return Some(Format::Libsvm);
     }
     line.iter().any(|byte| matches!(byte, b',' | b';' | b'\t')).then_some(Format::Csv)
@@ -54,8 +58,11 @@ fn detect_line(line: &[u8]) -> Option<Format> {
 
 /// A label, or the comma-separated labels of a multi-label file, which must not pass for CSV.
 fn is_label(token: &[u8]) -> bool {
-    let is_number = |part: &[u8]| fast_float2::parse::<f64, _>(part).is_ok();
-    !token.contains(&b',') || token.split(|&byte| byte == b',').all(is_number)
+    !token.contains(&b',') || are_numbers(token)
+}
+
+fn are_numbers(token: &[u8]) -> bool {
+    token.split(|&byte| byte == b',').all(|part| fast_float2::parse::<f64, _>(part).is_ok())
 }
 
 /// `index:` or `qid:` with something behind.
@@ -71,7 +78,7 @@ mod tests {
 
     #[test]
     fn content_decides() {
-        let cases: [(&[u8], Format); 16] = [
+        let cases: [(&[u8], Format); 19] = [
             (b"\x93NUMPY\x01\x00", Format::Npy),
             (b"PK\x03\x04..", Format::Npz),
             (b"\0\0\x08\x03\0\0", Format::Idx),
@@ -87,11 +94,16 @@ mod tests {
             (b"a\tb\n1\t2\n", Format::Csv),
             (b"2020-01-01 12:30,5\n", Format::Csv),
             (b"5.0,2020-01-01 12:30\n", Format::Csv),
+            (b"a\t12:30\t1\n", Format::Csv),
+            (b"5\t12:30\t1\n", Format::Csv),
+            (b"1,2\t3:1\t5:2\n", Format::Libsvm),
             (b"1\n2\n3\n", Format::Csv),
         ];
         for (head, format) in cases {
             assert_eq!(detect("file.dat", head).unwrap(), format, "{}", head.escape_ascii());
         }
+        let cut = [b"1".as_slice(), &b"\t3:1".repeat(HEAD)].concat();
+        assert_eq!(detect("file.dat", &cut[..HEAD]).unwrap(), Format::Libsvm);
         for name in ["rows.svm.gz", "rows.svm.zst"] {
             assert_eq!(detect(name, b"-1\n-1\n").unwrap(), Format::Libsvm);
         }

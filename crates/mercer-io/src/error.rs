@@ -115,6 +115,13 @@ pub enum Error {
     #[error("{at}: {value:?} stands for a missing value; fill it in, remove the row, or rename the class")]
     MissingWord { at: Box<Place>, value: String },
 
+    /// A target is a whole number that float64 has not, so that two classes could become one.
+    #[error(
+        "{at}: the target {value} is {} as float64; number or name the classes otherwise, or save a quantity as float64",
+        *.value as f64
+    )]
+    RoundedTarget { at: Box<Place>, value: i128 },
+
     /// Text that is kept (a name, a class) is not UTF-8.
     #[error("{at}: {value:?} is not UTF-8 text; save the file as UTF-8")]
     NotUtf8 { at: Box<Place>, value: String },
@@ -126,6 +133,10 @@ pub enum Error {
     /// A line or record is absurdly long.
     #[error("{at} is longer than {limit} bytes; is the file text with line ends?")]
     LineTooLong { at: Box<Place>, limit: usize },
+
+    /// Lines end in CR alone.
+    #[error("{at} holds a lone CR (\\r); save the file with LF or CRLF line ends")]
+    LoneCr { at: Box<Place> },
 
     /// A record has absurdly many fields.
     #[error("{at} has more than {limit} fields; write data that wide in LIBSVM or NPY format")]

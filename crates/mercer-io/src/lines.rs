@@ -64,6 +64,9 @@ impl Lines {
             searched = self.start + unfinished;
         }
         self.number += 1;
+        if self.number == 1 && holds_lone_cr(self.line()) {
+            return Err(Error::LoneCr { at: Place::line(self.file(), 1) });
+        }
         Ok(self.end > self.start)
     }
 
@@ -96,6 +99,12 @@ impl Lines {
     }
 }
 
+/// Whether what should be a line end stands inside a line, quotes aside: CR alone ended lines once.
+fn holds_lone_cr(line: &[u8]) -> bool {
+    let text = line.trim_ascii_end();
+    memchr(b'\r', text).is_some_and(|at| memchr(b'"', &text[..at]).is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
@@ -120,6 +129,14 @@ mod tests {
             assert_eq!(found, ["1 one", "2 ", "3 ", "4 four and more", "5 last"], "buffer {buffer}");
         }
         assert_eq!(lines(b"", 4, 100).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lines_that_end_in_cr_alone_are_refused() {
+        let error = lines(b"a,y\r1,0\r2,1\r", 4, 64).unwrap_err().to_string();
+        assert_eq!(error, "a.txt, line 1 holds a lone CR (\\r); save the file with LF or CRLF line ends");
+        assert_eq!(lines(b"a\r\r\n\"b\rc\"\n", 4, 64).unwrap().len(), 2);
+        assert_eq!(lines(b"\"b\rc\"\n", 4, 64).unwrap().len(), 1);
     }
 
     #[test]

@@ -77,13 +77,13 @@ pub(crate) fn open_located(purpose: Purpose, located: &Located, options: &ReadOp
     match format {
         Format::Libsvm => Ok(Box::new(LibsvmSource::open(name, shown, origin, options)?)),
         Format::Csv => Ok(Box::new(CsvSource::open(name, shown, origin, options, purpose)?)),
-        Format::Npy => open_array(name, shown, origin, npy::read_header(&mut input)?, options),
-        Format::Idx => open_array(name, shown, origin, idx::read_header(&mut input)?, options),
+        Format::Npy => open_array(name, shown, origin, npy::read_header(&mut input)?, options, purpose),
+        Format::Idx => open_array(name, shown, origin, idx::read_header(&mut input)?, options, purpose),
         Format::Npz => {
             let (array, entry) = npz::find(located, options.spool_bytes)?;
             let origin = Origin::Entry(entry);
             let header = npy::read_header(&mut origin.open(name)?)?;
-            open_array(name, format!("{shown} array {array}"), origin, header, options)
+            open_array(name, format!("{shown} array {array}"), origin, header, options, purpose)
         }
         Format::Parquet | Format::Arrow if packing != Packing::None => {
             Err(Error::PackedTable { file: name.clone(), format: format.name() })
@@ -103,11 +103,12 @@ fn open_array(
     origin: Origin,
     header: ArrayHeader,
     options: &ReadOptions,
+    purpose: Purpose,
 ) -> Result<Box<dyn Source>> {
     if matches!(options.target, TargetChoice::Columns(_)) {
         return Err(Error::NoTargetColumns { file: path.to_owned(), format });
     }
-    Ok(Box::new(ArraySource::new(path, format, origin, header, options)))
+    Ok(Box::new(ArraySource::new(path, format, origin, header, options, purpose)))
 }
 
 fn format_name(format: Format, packing: Packing) -> String {

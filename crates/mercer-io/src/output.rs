@@ -12,10 +12,18 @@ use crate::{Error, Result};
 /// A file under a temporary name beside its place, renamed to it by [`OutputFile::finish`]. Dropped before that, it
 /// vanishes, and what stood in its place before is untouched.
 ///
+/// Where a device or a pipe stands, it is written to as it is, and opened at the first write.
+///
 /// [`remove_unfinished`] removes all that are open, for a process that ends without dropping them.
 pub struct OutputFile {
     path: PathBuf,
-    writer: BufWriter<NamedTempFile>,
+    writer: BufWriter<To>,
+}
+
+enum To {
+    Temporary(NamedTempFile),
+    /// A device or a pipe.
+    Special(PathBuf, Option<File>),
 }
 
 impl OutputFile {
@@ -31,13 +39,17 @@ impl OutputFile {
         if path.is_dir() {
             return Err(Error::Directory { file: path.display().to_string() });
         }
+        if path.exists() && !path.is_file() {
+            let to = To::Special(path.to_owned(), None);
+            return Ok(Self { path: path.to_owned(), writer: BufWriter::new(to) });
+        }
         if !folder.is_dir() {
             let source = io::Error::new(io::ErrorKind::NotFound, format!("there is no folder {}", folder.display()));
             return Err(write_error(path, source));
         }
         let file = temporary(folder).map_err(|source| write_error(path, without_path(source)))?;
         unfinished().push(file.path().to_owned());
-        Ok(Self { path: path.to_owned(), writer: BufWriter::new(file) })
+        Ok(Self { path: path.to_owned(), writer: BufWriter::new(To::Temporary(file)) })
     }
 
     /// Moves the complete file to its place.
@@ -46,10 +58,26 @@ impl OutputFile {
     /// [`Error::Write`]; nothing is left behind then.
     pub fn finish(self) -> Result<()> {
         let Self { path, writer } = self;
-        let file = writer.into_inner().map_err(|error| write_error(&path, error.into_error()))?;
-        file.as_file().sync_all().map_err(|source| write_error(&path, source))?;
-        file.persist(&path).map_err(|error| write_error(&path, error.error))?;
+        let to = writer.into_inner().map_err(|error| write_error(&path, error.into_error()))?;
+        if let To::Temporary(file) = to {
+            file.as_file().sync_all().map_err(|source| write_error(&path, source))?;
+            file.persist(&path).map_err(|error| write_error(&path, error.error))?;
+        }
         Ok(())
+    }
+}
+
+impl Write for To {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Temporary(file) => file.write(bytes),
+            Self::Special(_, Some(file)) => file.write(bytes),
+            Self::Special(path, file) => file.insert(File::options().write(true).open(path)?).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Self::Temporary(file) = self { file.flush() } else { Ok(()) }
     }
 }
 
@@ -124,6 +152,27 @@ mod tests {
         file.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["model"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_are_written_to_and_stay() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // To look whether a file can be written neither waits for a reader nor ends what one reads.
+        drop(OutputFile::create(&path).unwrap());
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || std::fs::read(path).unwrap()
+        });
+        let mut file = OutputFile::create(&path).unwrap();
+        file.write_all(b"model").unwrap();
+        file.finish().unwrap();
+        assert!(std::fs::metadata(&path).unwrap().file_type().is_fifo());
+        assert_eq!(reader.join().unwrap(), b"model");
+        assert_eq!(names(folder.path()), ["pipe"]);
     }
 
     #[test]

@@ -72,6 +72,11 @@ pub(crate) const FILL_IN: &str = "replace it or remove its row";
 /// What to do about an input that is NaN.
 pub(crate) const IMPUTE: &str = "replace it, remove its row, or train with --impute mean|median|most-frequent";
 
+/// Whether float64 has another number in place of this one.
+pub(crate) fn is_rounded(whole: i128) -> bool {
+    whole.unsigned_abs() > 1 << 53 && whole as f64 as i128 != whole
+}
+
 /// Words for a missing value, as spreadsheets, data frames and databases write them.
 const MISSING: [&str; 8] = ["NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "?"];
 

@@ -20,6 +20,7 @@ fn peak() -> u64 {
 #[test]
 fn bombs_take_little_memory() {
     many_rows_stream();
+    pages_are_unpacked_to_their_size();
     rows_without_end_are_refused();
     long_lines_are_refused();
 }
@@ -45,6 +46,19 @@ fn many_rows_stream() {
         assert!(peak() < 64 * MEBIBYTE, "{extension}: {} MiB at most", peak() / MEBIBYTE);
     }
 }
+
+/// 1 kB of a Parquet page, and 256 MiB unpacked.
+#[cfg(feature = "arrow")]
+fn pages_are_unpacked_to_their_size() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/arrow/bomb_brotli.parquet");
+    let source = open_bytes("bomb", fs::read(path).unwrap(), &ReadOptions::default()).unwrap();
+    let error = source.read().unwrap().next_block().unwrap_err().to_string();
+    assert!(error.contains("unpacks to more than the 912 bytes it declares"), "{error}");
+    assert!(peak() < 64 * MEBIBYTE, "{} MiB at most", peak() / MEBIBYTE);
+}
+
+#[cfg(not(feature = "arrow"))]
+fn pages_are_unpacked_to_their_size() {}
 
 /// More than 8,192 bytes in each packed one.
 fn rows_without_end_are_refused() {

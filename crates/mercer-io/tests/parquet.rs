@@ -10,7 +10,9 @@ use std::path::Path;
 use flate2::{Compression, write::GzEncoder};
 use mercer::Dtype;
 use mercer::dataset::{BlockRows, Layout, Source, TargetBlock};
-use mercer_io::{CategoricalChoice, ColumnRef, InputChoice, ReadOptions, TargetChoice, open, open_with_labels};
+use mercer_io::{
+    CategoricalChoice, ColumnRef, InputChoice, ReadOptions, TargetChoice, open, open_bytes, open_with_labels,
+};
 use ndarray::{Array2, Axis, concatenate};
 
 const BLOCKS: [usize; 3] = [1, 7, 4096];
@@ -159,6 +161,44 @@ fn every_type_of_number() {
 }
 
 #[test]
+fn delta_encodings_of_every_codec() {
+    let columns = inputs(&["word", "long", "i", "e", "d"]);
+    let chosen = ReadOptions { categorical: CategoricalChoice::Auto, keep_missing: true, ..columns };
+    let gapped: Vec<_> = colours().into_iter().enumerate().map(|(i, word)| word.filter(|_| i != 3)).collect();
+    let codecs =
+        ["none_v1", "none_v2", "snappy_v1", "gzip_v1", "gzip_v2", "brotli_v1", "brotli_v2", "zstd_v2", "lz4_v1"];
+    for codec in codecs {
+        let table = read_all(&format!("deltas_{codec}.parquet"), &chosen);
+        assert_eq!(table.words, [gapped.clone(), gapped.clone()], "{codec}");
+        for i in 0..7 {
+            let expected = [3 * i, 3 * i, 3 * i + 1, 3 * i + 2, 3 * i + 1].map(|value| value as f64);
+            assert_eq!(table.rows.row(i).to_vec()[2..], expected, "{codec}");
+        }
+        assert_eq!(table.numbers, Some(targets()), "{codec}");
+    }
+}
+
+/// Memory is not taken for counts within pages: 2⁴⁰ lengths would end the program.
+#[test]
+fn counts_within_pages_are_not_believed() {
+    let whole = std::fs::read(fixture("deltas_none_v1.parquet")).unwrap();
+    let huge = [128, 128, 128, 128, 128, 32];
+    // Blocks of 128 in 4 parts, 6 lengths: of words, of prefixes and suffixes.
+    let runs: Vec<usize> = (0..whole.len() - 4).filter(|&at| whole[at..].starts_with(&[128, 1, 4, 6])).collect();
+    assert_eq!(runs.len(), 3);
+    let categorical = ReadOptions { categorical: CategoricalChoice::Auto, keep_missing: true, ..options(7) };
+    for at in runs {
+        for count in [&huge[..], &[8], &[255, 255, 3]] {
+            let mut bytes = whole.clone();
+            bytes[at + 3..][..count.len()].copy_from_slice(count);
+            let error =
+                open_bytes("counts.parquet", bytes, &categorical).map(|source| read(&*source).unwrap_err()).unwrap();
+            assert!(error.to_string().contains("more lengths than values"), "{error}");
+        }
+    }
+}
+
+#[test]
 fn values_are_stored_as_small_as_they_are() {
     let layout = |name: &str, columns: &[&str]| {
         let source = open(&fixture(name), &ReadOptions { dtype: None, ..inputs(columns) }).unwrap();
@@ -228,6 +268,14 @@ fn numbers_can_be_categories() {
         assert_eq!(table.words[1][0], Some("10.5".to_owned()));
         assert_eq!(table.words[2][1], Some("true".to_owned()));
     }
+    // A null and NaN are gaps.
+    let chosen = ReadOptions { categorical: CategoricalChoice::Columns(named(&["f"])), ..inputs(&["f"]) };
+    for name in ["nulls.parquet", "nulls.arrow"] {
+        let table = read_all(name, &ReadOptions { keep_missing: true, ..chosen.clone() });
+        let words = [Some("0"), Some("1"), None, Some("3"), None, Some("5"), Some("6")];
+        assert_eq!(table.words[0], words.map(|word| word.map(str::to_owned)));
+        assert!(error(name, &chosen).contains("row 3, column 2 (\"f\"): the value is missing"));
+    }
 }
 
 #[test]
@@ -256,6 +304,34 @@ fn lists_are_as_many_inputs() {
         let table = read_all(&name, &ReadOptions { target, ..inputs(&["x"]) });
         assert_eq!(table.numbers.unwrap().row(2).to_vec(), [6.0, 7.0, 8.0]);
     }
+}
+
+#[test]
+fn lists_of_dictionary_numbers() {
+    for name in ["coded_lists.arrow", "coded_lists.arrows"] {
+        let expected = Array2::from_shape_fn((7, 3), |(i, k)| (3 * i + k) as f64);
+        assert_eq!(read_all(name, &inputs(&["e"])).rows, expected, "{name}");
+        assert_eq!(read_all(name, &options(1)).rows.slice(ndarray::s![.., 3..]), expected, "{name}");
+    }
+}
+
+/// Classes that float64 would make one; of several targets, which are quantities, it may.
+#[test]
+fn targets_that_float64_rounds_are_refused() {
+    let target = |columns: &[&str]| TargetChoice::Columns(named(columns));
+    for (column, expected) in [
+        ("x", "row 1, column 1 (\"x\"): the target 9007199254740993 is 9007199254740992 as float64; number"),
+        ("u", "row 1, column 2 (\"u\"): the target 18446744073709551615 is 18446744073709552000 as float64; number"),
+    ] {
+        let refused = error("large_ints.parquet", &ReadOptions { target: target(&[column]), ..options(2) });
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.csv");
+    std::fs::write(&rows, "1,2\n3,4\n5,6\n").unwrap();
+    let chosen = ReadOptions { target: target(&["x", "u"]), ..options(2) };
+    let both = open_with_labels(&[rows.to_str().unwrap()], &[&fixture("large_ints.parquet")], &chosen).unwrap();
+    assert_eq!(read(&*both).unwrap().numbers.unwrap()[[0, 0]], 2f64.powi(53));
 }
 
 #[test]
@@ -323,6 +399,7 @@ fn missing_values_are_refused_or_nan() {
         ] {
             let missing = error(&name, &ReadOptions { inputs: inputs(&[column]).inputs, ..auto.clone() });
             assert!(missing.contains(&format!("{place}: the value is missing")), "{column}: {missing}");
+            assert!(missing.ends_with("train with --impute mean|median|most-frequent"), "{column}: {missing}");
         }
         let kept = ReadOptions { keep_missing: true, ..auto.clone() };
         let info = open(&fixture(&name), &kept).unwrap().info().clone();
@@ -350,7 +427,7 @@ fn values_that_are_no_finite_numbers_are_refused() {
         let cases = [
             ("null_target", "row 6, column 2 (\"y\"): the value is missing"),
             ("null_class", "row 6, column 2 (\"class\"): the value is missing"),
-            ("null_bytes", "row 3, column 1 (\"a\"): the value is missing"),
+            ("null_bytes", "row 3, column 1 (\"a\"): the value is missing; fill it in, remove the row, or train with"),
             ("nan", "row 5, column 2 (\"e[1]\"): inf is not a finite number; replace it"),
             ("huge", "row 5, column 1 (\"x\"): 10000"),
         ];
@@ -366,6 +443,14 @@ fn values_that_are_no_finite_numbers_are_refused() {
             assert!(error(&format!("{name}.{kind}"), &kept).contains("the value is missing"));
         }
         assert!(error(&format!("nan.{kind}"), &kept).contains("inf is not a finite number"));
+        let found = error(&format!("nan.{kind}"), &inputs(&["n"]));
+        assert!(
+            found.contains("row 6, column 3 (\"n\"): NaN is not") && found.contains("or train with --impute"),
+            "{found}"
+        );
+        let target = TargetChoice::Columns(named(&["n"]));
+        let found = error(&format!("nan.{kind}"), &ReadOptions { target, ..inputs(&["x"]) });
+        assert!(found.contains("NaN is not a finite number; replace it") && !found.contains("--impute"), "{found}");
         assert!(
             error(&format!("huge.{kind}"), &ReadOptions { dtype: Some(Dtype::Float32), ..kept }).contains("float64")
         );

@@ -454,7 +454,7 @@ fn array_rejections() {
     refuse_fixture("complex.npy", &["<c8", "convert to a numeric type"]);
     refuse_fixture("string.npy", &["<U1", "convert to a numeric type"]);
     refuse_fixture("record.npy", &["('a', '<f4')", "convert to a numeric type"]);
-    refuse_fixture("nan.npy", &["row 5, column 3", "NaN is not a finite", "replace it"]);
+    refuse_fixture("nan.npy", &["row 5, column 3", "NaN is not a finite", "replace it", "train with --impute mean|"]);
     refuse_fixture("huge.npy", &["row 5, column 3", "too large for float32"]);
     refuse_fixture("several.npz", &["X_train, X_test, y_train", "several.npz::X_train"]);
     refuse_fixture("several.npz::Z", &["no array \"Z\"", "X_train, X_test, y_train"]);
@@ -515,6 +515,20 @@ fn labels_that_do_not_fit_are_refused() {
     }
     let declared = open_with_labels(&[fixture("several.npz::X_test")], &[fixture("labels.npy")], &options(9));
     check(&declared.err().unwrap().to_string(), "X_test has 2 rows but", &["labels.npy has 7 labels"]);
+    let labelled = |dtype: &str, bytes: [u8; 8]| {
+        let head = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': (7,)}}");
+        let head = [b"\x93NUMPY\x01\x00", &(head.len() as u16).to_le_bytes()[..], head.as_bytes()].concat();
+        let labels = write(&folder, "y.npy", &[head, [[0; 8]; 6].concat(), bytes.to_vec()].concat());
+        let source = open_with_labels(&[fixture("rows_v1.npy")], &[labels], &options(9)).unwrap();
+        source.read().unwrap().next_block().map_err(|error| error.to_string())
+    };
+    let two = 1_i64 << 53;
+    assert!(labelled("<i8", two.to_le_bytes()).is_ok() && labelled("<f8", 1e300_f64.to_le_bytes()).is_ok());
+    let rounded = ["row 7, column 1: the target 9007199254740993 is 9007199254740992 as float64; number or name"];
+    check(&labelled("<i8", (two + 1).to_le_bytes()).unwrap_err(), "y.npy", &rounded);
+    check(&labelled(">u8", (two + 1).to_be_bytes()).unwrap_err(), "y.npy", &rounded);
+    let nan = labelled("<f8", f64::NAN.to_le_bytes()).unwrap_err();
+    assert!(nan.contains("NaN is not a finite number") && !nan.contains("--impute"), "{nan}");
     let wide = open_with_labels(&[fixture("rows_v1.npy")], &[fixture("rows.csv")], &options(9));
     check(&wide.err().unwrap().to_string(), "rows.csv", &["5 columns", "choose the target column"]);
 }

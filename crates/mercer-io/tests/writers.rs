@@ -208,6 +208,12 @@ fn what_a_format_cannot_hold_is_refused_and_leaves_no_file() {
     }
     let labels = Schema { target_names: vec!["y".to_owned()], target_words: true, ..plain };
     assert!(refused("a.svm", &labels).contains("labels that are words"));
+    // What the reader of CSV takes for a gap.
+    for word in ["", "NA", "nan", "?"] {
+        let block = Block { levels: vec![vec!["b".to_owned(), word.to_owned()]], ..block.clone() };
+        let error = create(&folder.path().join("a.csv"), &words).unwrap().write(&block).unwrap_err().to_string();
+        assert!(error.contains(&format!("CSV cannot hold the word {word:?} of column \"x2\"")), "{error}");
+    }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

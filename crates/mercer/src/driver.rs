@@ -36,6 +36,9 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
+/// More threads than this stall a machine before they help.
+const MOST_THREADS: usize = 1024;
+
 /// Runs passes over data on its threads.
 pub struct Driver<'p> {
     pool: ThreadPool,
@@ -47,8 +50,11 @@ impl<'p> Driver<'p> {
     /// A driver with this many threads; 0 means one for each core.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when the threads cannot be started.
+    /// [`Error::Parameter`] for more than 1024 threads, or when they cannot be started.
     pub fn new(threads: usize, progress: &'p dyn Progress) -> Result<Self> {
+        if threads > MOST_THREADS {
+            return Err(Error::parameter("threads", threads, "0 to 1024"));
+        }
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()

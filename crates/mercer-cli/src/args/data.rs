@@ -63,14 +63,6 @@ impl From<ImputeName> for Impute {
     }
 }
 
-/// Which rows are for testing.
-#[derive(Debug, Args)]
-pub(crate) struct StratifyArgs {
-    /// Take test rows from all rows alike, not in the same share from each class
-    #[arg(long)]
-    pub(crate) no_stratify: bool,
-}
-
 /// How files are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]

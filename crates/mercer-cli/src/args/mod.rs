@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs, StratifyArgs};
+pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs};
 pub(crate) use model::{DtypeName, LearnerArgs, MapArgs, Preprocess};
 
 const EXAMPLES: &str = "\
@@ -65,7 +65,7 @@ pub(crate) struct TrainArgs {
     #[arg(required_unless_present = "sample", conflicts_with = "sample")]
     pub(crate) data: Vec<String>,
     /// Train on a bundled dataset, split into training and test rows
-    #[arg(long, value_enum, conflicts_with_all = ["target", "inputs", "drop", "categorical", "n_inputs"])]
+    #[arg(long, value_enum, conflicts_with_all = ["target", "inputs", "drop", "categorical", "n_inputs", "impute", "max_levels", "header", "delimiter", "no_stratify"])]
     pub(crate) sample: Option<Sample>,
     /// File with the labels, where the data file has none; again for each of several
     #[arg(long, value_name = "FILE", conflicts_with = "sample")]
@@ -79,8 +79,9 @@ pub(crate) struct TrainArgs {
     /// Hold out this share of the rows and score the model on them, such as 0.2
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["sample", "test"], allow_negative_numbers = true)]
     pub(crate) test_size: Option<f64>,
-    #[command(flatten)]
-    pub(crate) stratify: StratifyArgs,
+    /// Take test rows from all rows alike, not in the same share from each class
+    #[arg(long, requires = "test_size")]
+    pub(crate) no_stratify: bool,
     /// Where to save the model; nothing is saved without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -222,6 +223,29 @@ Examples:
 Without --model, scaling and width of the kernel are fitted to the rows of --fit, or to the rows themselves. Targets
 are carried along: where the file holds one array (.npy), in a second file beside it, such as features-labels.npy.";
 
+/// Flags that say what a model already does.
+const SETTLED_BY_A_MODEL: [&str; 19] = [
+    "fit",
+    "map",
+    "n_components",
+    "n_bins",
+    "s",
+    "blocks",
+    "kernel",
+    "gamma",
+    "nu",
+    "alpha",
+    "waves",
+    "length_scales",
+    "preprocess",
+    "seed",
+    "dtype",
+    "impute",
+    "max_levels",
+    "categorical",
+    "n_inputs",
+];
+
 /// Write the features of rows, or their projections, to a file.
 #[derive(Debug, Args)]
 #[command(after_help = TRANSFORM_EXAMPLES)]
@@ -233,7 +257,7 @@ pub(crate) struct TransformArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// A model that `mercer train` saved, whose scaling and map to apply
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "map", "n_components", "n_bins", "s", "blocks", "kernel", "gamma", "nu", "alpha", "waves", "length_scales", "preprocess", "seed", "dtype"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = SETTLED_BY_A_MODEL)]
     pub(crate) model: Option<PathBuf>,
     /// File with the rows to fit scaling and map to; again for each of several
     #[arg(long, value_name = "FILE")]
@@ -276,8 +300,9 @@ pub(crate) struct SplitArgs {
     /// Share of the rows that are test rows
     #[arg(long, value_name = "SHARE", default_value_t = 0.25, allow_negative_numbers = true)]
     pub(crate) test_size: f64,
-    #[command(flatten)]
-    pub(crate) stratify: StratifyArgs,
+    /// Take test rows from all rows alike, not in the same share from each class
+    #[arg(long)]
+    pub(crate) no_stratify: bool,
     /// Names the choice of rows
     #[arg(long, default_value_t = 0, value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub(crate) seed: u64,
@@ -298,8 +323,9 @@ Examples:
   mercer convert 'part-*.parquet' --drop id -o all.csv.zst
   mercer convert w8a.gz -o w8a.npy
 
-Values keep their bits: numbers as text become float64 unless --dtype says otherwise. Where the new file holds one
-array (.npy), targets go to a second file beside it, such as rows-labels.npy.";
+Numbers keep their bits: as text they become float64 unless --dtype says otherwise. Words lose the blanks around them,
+and those that stand for a gap in CSV (NA, ?) are refused there. Where the new file holds one array (.npy), targets go
+to a second file beside it, such as rows-labels.npy.";
 
 /// Write rows and targets in another format.
 #[derive(Debug, Args)]

@@ -68,7 +68,13 @@ impl<'a> Inspected<'a> {
     }
 
     fn n_zero(&self) -> u64 {
-        self.columns.iter().map(|column| column.n_zero).sum()
+        let summarized: u64 = self.columns.iter().map(|column| column.n_zero).sum();
+        summarized + self.n_unstored() as u64 * self.table.n_rows()
+    }
+
+    /// Columns without a summary: 0 throughout.
+    fn n_unstored(&self) -> usize {
+        self.table.n_inputs() - self.columns.len()
     }
 
     fn n_missing(&self) -> u64 {
@@ -99,10 +105,9 @@ impl<'a> Inspected<'a> {
         }
         writeln!(out, "memory      {}", self.needed())?;
         if info.layout == Layout::Sparse && !all {
-            let ranges = self
-                .columns
-                .iter()
-                .fold((f64::MAX, f64::MIN), |(min, max), column| (min.min(column.min), max.max(column.max)));
+            let none = if self.n_unstored() > 0 { (0.0, 0.0) } else { (f64::MAX, f64::MIN) };
+            let ranges =
+                self.columns.iter().fold(none, |(min, max), column| (min.min(column.min), max.max(column.max)));
             return writeln!(out, "range       {} to {}; --all shows every column", number(ranges.0), number(ranges.1));
         }
         self.write_columns(out, if all { self.columns.len() } else { SHOWN })
@@ -166,12 +171,14 @@ impl<'a> Inspected<'a> {
     }
 
     fn write_columns(&self, out: &mut impl Write, shown: usize) -> io::Result<()> {
-        let widest = (0..self.columns.len().min(shown)).map(|j| self.column_name(j).chars().count()).max().unwrap_or(0);
+        let shown_columns = || self.columns.iter().take(shown);
+        let widest = shown_columns().map(|column| self.column_name(column.input).chars().count()).max().unwrap_or(0);
         let width = widest.clamp(6, 24);
         let head =
             format!("\n{:<width$}  {:>10}  {:>10}  {:>10}  {:>10}", "column", "least", "mean", "greatest", "deviation");
         writeln!(out, "{head}  {:>8}  {:>8}", "zero", "missing")?;
-        for (j, column) in self.columns.iter().enumerate().take(shown) {
+        for column in shown_columns() {
+            let j = column.input;
             let name: String = self.column_name(j).chars().take(width).collect();
             let share = |n: u64| if n == 0 { "·".to_owned() } else { percent(n as f64 / self.table.n_rows() as f64) };
             let values = if self.table.info().categorical.contains(&j) {
@@ -185,6 +192,9 @@ impl<'a> Inspected<'a> {
             };
             writeln!(out, "{name:<width$}  {values}  {:>8}  {:>8}", share(column.n_zero), share(column.n_missing))?;
         }
+        if let unstored @ 1.. = self.n_unstored() {
+            writeln!(out, "… {} more columns, 0 in every row", count(unstored as u64))?;
+        }
         match self.columns.len().saturating_sub(shown) {
             0 => Ok(()),
             more => writeln!(out, "… {} more columns: --all shows them", count(more as u64)),
@@ -193,8 +203,7 @@ impl<'a> Inspected<'a> {
 
     fn to_json(&self) -> Value {
         let (table, info) = (self.table, self.table.info());
-        let columns: Vec<Value> =
-            self.columns.iter().enumerate().map(|(j, column)| self.column_json(j, column)).collect();
+        let columns: Vec<Value> = self.columns.iter().map(|column| self.column_json(column)).collect();
         json!({
             "command": "inspect",
             "name": info.name,
@@ -218,7 +227,8 @@ impl<'a> Inspected<'a> {
         })
     }
 
-    fn column_json(&self, input: usize, column: &ColumnSummary) -> Value {
+    fn column_json(&self, column: &ColumnSummary) -> Value {
+        let input = column.input;
         let name = self.column_name(input);
         if self.table.info().categorical.contains(&input) {
             let levels = self.table.levels(input);

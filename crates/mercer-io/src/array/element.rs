@@ -1,6 +1,6 @@
 //! Array elements of any numeric type into floats.
 
-use crate::value::Value;
+use crate::value::{Value, is_rounded};
 
 /// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,23 @@ impl Element {
         }
     }
 
+    /// The first whole number in `bytes` that float64 has not, and its place.
+    pub(crate) fn first_rounded(self, bytes: &[u8]) -> Option<(usize, i128)> {
+        let whole = |mut x: [u8; 8]| {
+            if self.big_endian {
+                x.reverse();
+            }
+            match self.kind {
+                Kind::U64 => Some(i128::from(u64::from_le_bytes(x))),
+                Kind::I64 => Some(i128::from(i64::from_le_bytes(x))),
+                _ => None,
+            }
+        };
+        let (elements, _) = bytes.as_chunks::<8>();
+        let rounded = |(at, &x)| whole(x).filter(|&whole| is_rounded(whole)).map(|whole| (at, whole));
+        elements.iter().enumerate().find_map(rounded)
+    }
+
     fn convert<T: Value, const N: usize>(self, bytes: &[u8], to_f64: impl Fn([u8; N]) -> f64) -> Vec<T> {
         let (elements, _) = bytes.as_chunks::<N>();
         let convert = |mut x: [u8; N]| {
@@ -92,6 +109,20 @@ mod tests {
         }
         assert_eq!(half_to_f64(0xfc00), f64::NEG_INFINITY);
         assert!(half_to_f64(0x7e00).is_nan());
+    }
+
+    #[test]
+    fn numbers_that_float64_has_not_are_found() {
+        let signed = Element { kind: Kind::I64, big_endian: false };
+        let bytes = |values: [i64; 3]| values.map(i64::to_le_bytes).concat();
+        let two = 1 << 53;
+        assert_eq!(signed.first_rounded(&bytes([two, -two - 2, i64::MIN])), None);
+        assert_eq!(signed.first_rounded(&bytes([1, -two - 1, 0])), Some((1, i128::from(-two - 1))));
+        assert_eq!(signed.first_rounded(&bytes([0, 0, i64::MAX])), Some((2, i128::from(i64::MAX))));
+        let unsigned = Element { kind: Kind::U64, big_endian: true };
+        assert_eq!(unsigned.first_rounded(&u64::MAX.to_be_bytes()), Some((0, i128::from(u64::MAX))));
+        let float = Element { kind: Kind::F64, big_endian: false };
+        assert_eq!(float.first_rounded(&bytes([two + 1, two + 1, two + 1])), None);
     }
 
     #[test]

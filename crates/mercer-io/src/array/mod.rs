@@ -13,7 +13,8 @@ use fortran::FortranArray;
 pub(crate) use header::ArrayHeader;
 
 use crate::input::{Input, Origin};
-use crate::value::{FILL_IN, TOO_BIG, Value};
+use crate::open::Purpose;
+use crate::value::{FILL_IN, IMPUTE, TOO_BIG, Value};
 use crate::{Error, Place, ReadOptions, Result};
 
 /// The array of an NPY or IDX file or of an NPZ entry.
@@ -21,12 +22,20 @@ pub(crate) struct ArraySource {
     info: SourceInfo,
     origin: Origin,
     header: ArrayHeader,
+    purpose: Purpose,
     dtype: Dtype,
     block_rows: usize,
 }
 
 impl ArraySource {
-    pub(crate) fn new(path: &str, format: String, origin: Origin, header: ArrayHeader, options: &ReadOptions) -> Self {
+    pub(crate) fn new(
+        path: &str,
+        format: String,
+        origin: Origin,
+        header: ArrayHeader,
+        options: &ReadOptions,
+        purpose: Purpose,
+    ) -> Self {
         let layout = if header.element.kind == Kind::U8 { Layout::Bytes } else { Layout::Dense };
         let info = SourceInfo {
             n_inputs: Some(header.n_inputs),
@@ -39,7 +48,7 @@ impl ArraySource {
             _ => Dtype::Float64,
         };
         let dtype = options.dtype.unwrap_or(stored);
-        Self { info, origin, header, dtype, block_rows: options.block_rows.max(1) }
+        Self { info, origin, header, purpose, dtype, block_rows: options.block_rows.max(1) }
     }
 }
 
@@ -113,11 +122,23 @@ impl ArrayReader<'_> {
         let ArrayHeader { element, n_inputs, .. } = self.source.header;
         let keep_missing = self.source.info.missing;
         let values = element.decode::<T>(bytes);
+        let place =
+            |at: usize| Place::row(&self.source.info.name, (start + at / n_inputs + 1) as u64, at % n_inputs + 1);
         if let Some(at) = values.iter().position(|x| !(x.is_finite() || keep_missing && x.is_nan())) {
             let found = element.decode::<f64>(&bytes[at * element.size()..(at + 1) * element.size()])[0];
-            let at = Place::row(&self.source.info.name, (start + at / n_inputs + 1) as u64, at % n_inputs + 1);
-            let remedy = if found.is_finite() { TOO_BIG } else { FILL_IN };
-            return Err(Error::NotFinite { at, value: found.to_string(), remedy });
+            let remedy = match (found, self.source.purpose) {
+                (found, _) if found.is_finite() => TOO_BIG,
+                (found, Purpose::Rows) if found.is_nan() => IMPUTE,
+                _ => FILL_IN,
+            };
+            return Err(Error::NotFinite { at: place(at), value: found.to_string(), remedy });
+        }
+        // Two classes could become one.
+        if self.source.purpose == Purpose::Labels
+            && n_inputs == 1
+            && let Some((at, value)) = element.first_rounded(bytes)
+        {
+            return Err(Error::RoundedTarget { at: place(at), value });
         }
         Ok(matrix(values.len() / n_inputs, values))
     }

@@ -8,13 +8,15 @@ use ndarray::Array2;
 
 use super::layout::{Part, PartRole};
 use super::lists::{self, OtherLength};
-use super::numbers::Numbers;
+use super::numbers::{Numbers, whole};
 use super::words::{Words, class};
-use crate::value::{FILL_IN, TOO_BIG, Value};
+use crate::value::{FILL_IN, IMPUTE, TOO_BIG, Value, is_rounded};
 use crate::{Error, Place, Result};
 
 /// Values of a tile of rows, into which one column after the other is written: it stays in the first-level cache.
 const TILE: usize = 1 << 13;
+/// The first float64 that stands for several whole numbers.
+const FIRST_ROUNDED: f64 = (1_u64 << 53) as f64;
 
 /// What the columns of a batch are, for messages and to tell what may be missing.
 #[derive(Clone, Copy)]
@@ -104,7 +106,8 @@ impl<'a> Batch<'a> {
             let Numbers::Bytes(bytes) = numbers else {
                 // Bytes with nulls have become floats with NaN; of one in a later block it is told already here.
                 let at = (0..numbers.len()).find(|&i| numbers.get(i).is_nan()).unwrap_or(0);
-                return Err(Error::Missing { at: self.place(part, at / part.width(), at % part.width()) });
+                let at = self.place(part, at / part.width(), at % part.width());
+                return Err(Error::MissingInput { at, value: String::new() });
             };
             let bytes = &bytes[rows.start * part.width()..rows.end * part.width()];
             scatter(bytes, part.width(), &mut out, width, input, |byte| byte);
@@ -128,6 +131,9 @@ impl<'a> Batch<'a> {
         let mut out = vec![0.0; rows.len() * width];
         self.fill_tile(rows.start, &mut out, width, Part::target);
         self.check(rows.start, &out, width, Part::target, |value: f64| value.is_finite())?;
+        if width == 1 {
+            self.check_exact(rows.start, &out)?;
+        }
         Ok(Some(TargetBlock::Numbers(matrix(rows.len(), width, out))))
     }
 
@@ -174,14 +180,39 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// Refuses the first of the only targets, from row `start` on, that is a whole number and not the float64 it became:
+    /// two classes could be one.
+    fn check_exact(&self, start: usize, targets: &[f64]) -> Result<()> {
+        let Some((part, Values::Numbers(_, array))) = self.parts().find(|(part, _)| part.target().is_some()) else {
+            return Ok(());
+        };
+        for row in (0..targets.len()).filter(|&row| targets[row].abs() >= FIRST_ROUNDED) {
+            let row = start + row;
+            let exact = match lists::items(array.as_ref(), row) {
+                Some(items) => whole(items.as_ref(), 0),
+                None => whole(array.as_ref(), row),
+            };
+            if let Some(exact) = exact.filter(|&exact| is_rounded(exact)) {
+                return Err(Error::RoundedTarget { at: self.place(part, row, 0), value: exact });
+            }
+        }
+        Ok(())
+    }
+
     fn bad_value(&self, part: &Part, values: &Values, row: usize, item: usize) -> Error {
         let at = self.place(part, row, item);
+        let is_input = part.input().is_some();
         match values {
             Values::Numbers(numbers, array) if !is_null(array.as_ref(), row, item) => {
                 let value = numbers.get(row * part.width() + item);
-                let remedy = if value.is_finite() { TOO_BIG } else { FILL_IN };
+                let remedy = match value {
+                    value if value.is_finite() => TOO_BIG,
+                    value if value.is_nan() && is_input => IMPUTE,
+                    _ => FILL_IN,
+                };
                 Error::NotFinite { at, value: value.to_string(), remedy }
             }
+            _ if is_input => Error::MissingInput { at, value: String::new() },
             _ => Error::Missing { at },
         }
     }

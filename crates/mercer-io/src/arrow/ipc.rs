@@ -41,6 +41,7 @@ impl Container for IpcFile {
         Ok(Box::new(IpcBatches {
             chunks: self.chunks.clone(),
             schema: Arc::new(self.messages.schema.clone()),
+            read: self.messages.schema.project(columns).map_err(|error| error.to_string())?,
             messages: Arc::clone(&self.messages),
             next: 0,
             columns: columns.to_vec(),
@@ -53,6 +54,8 @@ impl Container for IpcFile {
 struct IpcBatches {
     chunks: Chunks,
     schema: SchemaRef,
+    /// The columns of the schema that are read.
+    read: Schema,
     messages: Arc<Messages>,
     /// The message to read next.
     next: usize,
@@ -105,12 +108,11 @@ impl IpcBatches {
         Ok(None)
     }
 
-    /// What a dictionary holds; none where no column that is read needs it.
+    /// What a dictionary holds; none where no column that is read needs it, itself or in its lists.
     fn values_of(&self, id: i64) -> Option<Field> {
         #[expect(deprecated, reason = "a dictionary is known by its number, and only the field tells it")]
-        let fields = self.schema.fields_with_dict_id(id);
-        let needed = |field: &&Field| self.columns.iter().any(|&column| self.schema.field(column) == *field);
-        match fields.into_iter().find(needed)?.data_type() {
+        let fields = self.read.fields_with_dict_id(id);
+        match fields.first()?.data_type() {
             DataType::Dictionary(_, values) => Some(Field::new("", values.as_ref().clone(), true)),
             _ => None,
         }

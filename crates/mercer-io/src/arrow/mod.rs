@@ -7,6 +7,7 @@
 mod batch;
 mod bodies;
 mod chunks;
+mod delta;
 mod footer;
 mod guard;
 mod ipc;
@@ -17,7 +18,9 @@ mod messages;
 mod numbers;
 mod pages;
 mod parquet;
+mod row_group;
 mod thrift;
+mod unpack;
 mod words;
 
 use arrow_array::RecordBatch;

@@ -130,22 +130,53 @@ fn decimal(digits: i128, scale: i8) -> f64 {
     if scale < 0 { digits as f64 * power } else { digits as f64 / power }
 }
 
-/// A column of numbers as words: what categories may be stored as.
-pub(super) fn in_words(array: &dyn Array) -> Option<Vec<String>> {
+/// A column of numbers as words: what categories may be stored as. NaN is none.
+pub(super) fn in_words(array: &dyn Array) -> Option<Vec<Option<String>>> {
     Some(match array.data_type() {
-        DataType::Boolean => array.as_boolean().values().iter().map(|flag| flag.to_string()).collect(),
-        DataType::Int64 => array.as_primitive::<Int64Type>().values().iter().map(ToString::to_string).collect(),
-        DataType::UInt64 => array.as_primitive::<UInt64Type>().values().iter().map(ToString::to_string).collect(),
+        DataType::Boolean => array.as_boolean().values().iter().map(|flag| Some(flag.to_string())).collect(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().values().iter().map(|x| Some(x.to_string())).collect(),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().values().iter().map(|x| Some(x.to_string())).collect(),
         _ => {
             let numbers = Numbers::of(array)?;
-            (0..numbers.len()).map(|i| numbers.get(i).to_string()).collect()
+            let word = |number: f64| (!number.is_nan()).then(|| number.to_string());
+            (0..numbers.len()).map(|i| word(numbers.get(i))).collect()
         }
     })
 }
 
+/// The whole number that a row holds exactly, of a column whose numbers float64 may round.
+pub(super) fn whole(array: &dyn Array, row: usize) -> Option<i128> {
+    match array.data_type() {
+        DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row).into()),
+        DataType::UInt64 => Some(array.as_primitive::<UInt64Type>().value(row).into()),
+        DataType::Decimal64(_, 0) => Some(array.as_primitive::<Decimal64Type>().value(row).into()),
+        DataType::Decimal128(_, 0) => Some(array.as_primitive::<Decimal128Type>().value(row)),
+        DataType::Dictionary(..) => {
+            let one = array.slice(row, 1);
+            let dictionary = one.as_any_dictionary();
+            whole(dictionary.values().as_ref(), *dictionary.normalized_keys().first()?)
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use arrow_array::{Decimal128Array, DictionaryArray, Float64Array, Int8Array, UInt64Array};
+
     use super::*;
+
+    #[test]
+    fn whole_numbers_are_exact() {
+        let numbers = UInt64Array::from(vec![7, u64::MAX]);
+        assert_eq!(whole(&numbers, 1), Some(i128::from(u64::MAX)));
+        let coded = DictionaryArray::new(Int8Array::from(vec![0, 1, 0]), std::sync::Arc::new(numbers));
+        assert_eq!([0, 1, 2].map(|row| whole(&coded, row)), [7, i128::from(u64::MAX), 7].map(Some));
+        let decimals = Decimal128Array::from(vec![1 << 60]).with_precision_and_scale(20, 0).unwrap();
+        assert_eq!(whole(&decimals, 0), Some(1 << 60));
+        assert_eq!(whole(&decimals.with_precision_and_scale(20, 1).unwrap(), 0), None);
+        assert_eq!(whole(&Float64Array::from(vec![1.0]), 0), None);
+    }
 
     #[test]
     fn decimals_are_the_nearest_floats() {

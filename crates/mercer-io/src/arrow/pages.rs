@@ -16,13 +16,13 @@ use super::thrift::{DEPTH, Thrift};
 const BELIEVED: u64 = 1 << 24;
 /// A column of lists with up to this many values is believed, and one with up to so many for each of its bytes. Levels
 /// take 4 bytes or more for each list, so that lists of 4,096 are within it, even of one number only.
-const BELIEVED_VALUES: u64 = 1 << 22;
-const VALUES_OF_BYTE: u64 = 1 << 10;
+pub(super) const BELIEVED_VALUES: u64 = 1 << 22;
+pub(super) const VALUES_OF_BYTE: u64 = 1 << 10;
 /// Bytes looked at for a header; statistics make some longer.
 const HEADER: [usize; 3] = [256, 1 << 14, 1 << 22];
 
-/// Refuses a column chunk whose pages cannot be what they declare.
-pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decoded<()> {
+/// Refuses a column chunk whose pages cannot be what they declare; gives the bytes that each unpacks to.
+pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decoded<Vec<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
     let range = u64::try_from(start).ok().zip(u64::try_from(chunk.compressed_size()).ok());
     let end = range.and_then(|(start, len)| start.checked_add(len)).filter(|&end| end <= chunks.size());
@@ -30,7 +30,7 @@ pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decod
         return Err(format!("column {} is beyond the end of the file", chunk.column_path()));
     };
     let ratio = largest_ratio(chunk.compression());
-    let (mut values, mut bytes) = (0, 0_u64);
+    let (mut values, mut sizes) = (0, Vec::new());
     while at < end {
         let page = read_header(chunks, at, end).ok_or_else(|| format!("no page header at byte {at}"))?;
         at += page.header_len;
@@ -44,15 +44,17 @@ pub(super) fn check_pages(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Decod
         if page.dictionary > if ratio == 1 { page.packed } else { page.unpacked } {
             return Err(format!("the dictionary at byte {at} cannot have {} values", page.dictionary));
         }
-        (values, bytes) = (values + page.data, bytes + page.unpacked);
+        values += page.data;
+        sizes.push(page.unpacked);
         at += page.packed;
     }
+    let bytes: u64 = sizes.iter().sum();
     // A row of a column of lists is read whole. The rows of other columns are read one by one, so that their number
     // takes no memory.
     if chunk.column_descr().max_rep_level() > 0 && values > BELIEVED_VALUES.max(bytes.saturating_mul(VALUES_OF_BYTE)) {
         return Err(format!("column {} cannot have {values} values in {bytes} bytes", chunk.column_path()));
     }
-    Ok(())
+    Ok(sizes)
 }
 
 /// The most that a codec can make of a byte.
@@ -84,19 +86,29 @@ fn read_header(chunks: &Chunks, at: u64, end: u64) -> Option<Page> {
 }
 
 /// The sizes in a `PageHeader`, and the first field of what it has for its type of page, which is the number of values.
+///
+/// It must have that of its type and no other. Index pages are refused: looking ahead, the crate would take their bytes
+/// for headers.
 fn parse_header(bytes: &[u8]) -> Option<Page> {
     let mut thrift = Thrift::new(bytes);
-    let (mut unpacked, mut packed, mut dictionary, mut data) = (None, None, Some(0), Some(0));
+    let (mut kind, mut unpacked, mut packed, mut counts) = (None, None, None, [None; 3]);
     thrift.fields(&PAGE_HEADER, DEPTH, |id, mut value| match id {
+        1 => kind = value.i32(),
         2 => unpacked = value.i32(),
         3 => packed = value.i32(),
-        5 | 8 => data = data.and_then(|most| value.first_i32().map(|n| n.max(most))),
-        7 => dictionary = value.first_i32(),
+        5 => counts[0] = Some(value.first_i32()),
+        7 => counts[1] = Some(value.first_i32()),
+        8 => counts[2] = Some(value.first_i32()),
         _ => {}
     })?;
     let size = |size: Option<i32>| size.and_then(|size| u64::try_from(size).ok());
+    let (dictionary, data) = match (kind?, counts) {
+        (0, [Some(data), None, None]) | (3, [None, None, Some(data)]) => (0, size(data)?),
+        (2, [None, Some(dictionary), None]) => (size(dictionary)?, 0),
+        _ => return None,
+    };
     let header_len = thrift.position() as u64;
-    let (packed, unpacked, dictionary, data) = (size(packed)?, size(unpacked)?, size(dictionary)?, size(data)?);
+    let (packed, unpacked) = (size(packed)?, size(unpacked)?);
     Some(Page { header_len, packed, unpacked, dictionary, data })
 }
 
@@ -125,6 +137,13 @@ mod tests {
             bytes[at] = kind;
             assert!(parse_header(&bytes).is_none(), "{kind} at {at}");
         }
+        for kind in [0, 2, 6, 8] {
+            let mut bytes = dictionary;
+            bytes[1] = kind;
+            assert!(parse_header(&bytes).is_none(), "what a dictionary has, in a page of type {}", kind / 2);
+        }
+        let both = [21, 0, 21, 20, 21, 20, 44, 21, 6, 0, 60, 21, 6, 0, 0];
+        assert!(parse_header(&both).is_none(), "what two versions of data pages have");
         let long = [21, 0, 21, 128, 128, 128, 128, 32, 21, 20, 0];
         assert!(parse_header(&long).is_none(), "a size of 33 bits, which the crate would cut off");
     }

@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
-use parquet::file::metadata::{PageIndexPolicy, ParquetStatisticsPolicy, RowGroupMetaData};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader};
+use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy, RowGroupMetaData};
 
 use super::chunks::Chunks;
 use super::footer::is_footer;
 use super::guard::guarded;
 use super::pages::check_pages;
+use super::row_group::RowGroup;
 use super::{Batches, Container, Decoded};
 
 /// Magic and length at the end of the file.
@@ -73,17 +72,23 @@ impl Container for ParquetFile {
 
     fn batches(&self, columns: &[usize], rows: usize) -> Decoded<Box<dyn Batches>> {
         let roots = columns.iter().copied();
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
-        let (chunks, metadata) = (self.chunks.clone(), self.metadata.clone());
-        Ok(Box::new(ParquetBatches { chunks, metadata, mask, rows, group: 0, reader: None }))
+        let schema = self.metadata.parquet_schema();
+        let mask = ProjectionMask::roots(schema, roots);
+        let levels =
+            guarded(|| parquet_to_arrow_field_levels(schema, mask.clone(), None).map_err(|error| error.to_string()))?;
+        let (chunks, metadata) = (self.chunks.clone(), Arc::clone(self.metadata.metadata()));
+        // The crate takes memory for a batch before it reads one.
+        let rows = usize::try_from(self.n_rows).map_or(rows, |all| rows.min(all));
+        Ok(Box::new(ParquetBatches { chunks, metadata, mask, levels, rows, group: 0, reader: None }))
     }
 }
 
 /// One reading of some columns.
 struct ParquetBatches {
     chunks: Chunks,
-    metadata: ArrowReaderMetadata,
+    metadata: Arc<ParquetMetaData>,
     mask: ProjectionMask,
+    levels: FieldLevels,
     rows: usize,
     /// The row group to open next.
     group: usize,
@@ -98,7 +103,7 @@ impl Batches for ParquetBatches {
             {
                 return Ok(Some(batch));
             }
-            if self.group == self.metadata.metadata().num_row_groups() {
+            if self.group == self.metadata.num_row_groups() {
                 return Ok(None);
             }
             self.reader = Some(self.open_group()?);
@@ -109,16 +114,17 @@ impl Batches for ParquetBatches {
 
 impl ParquetBatches {
     fn open_group(&self) -> Decoded<ParquetRecordBatchReader> {
-        let metadata = Arc::clone(self.metadata.metadata());
-        for (leaf, chunk) in metadata.row_group(self.group).columns().iter().enumerate() {
-            if self.mask.leaf_included(leaf) {
-                check_pages(&self.chunks, chunk)?;
-            }
-        }
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.chunks.clone(), self.metadata.clone())
-            .with_row_groups(vec![self.group])
-            .with_projection(self.mask.clone())
-            .with_batch_size(self.rows);
-        guarded(|| builder.build().map_err(|error| error.to_string()))
+        let columns = self.metadata.row_group(self.group).columns().iter().enumerate();
+        let check = |(leaf, chunk)| match self.mask.leaf_included(leaf) {
+            true => check_pages(&self.chunks, chunk),
+            false => Ok(Vec::new()),
+        };
+        let unpacked = columns.map(check).collect::<Decoded<_>>()?;
+        let (chunks, metadata) = (self.chunks.clone(), Arc::clone(&self.metadata));
+        let group = RowGroup { chunks, metadata, group: self.group, unpacked };
+        guarded(|| {
+            let reader = ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &group, self.rows, None);
+            reader.map_err(|error| error.to_string())
+        })
     }
 }

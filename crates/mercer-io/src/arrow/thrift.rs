@@ -62,12 +62,12 @@ impl<'a> Thrift<'a> {
         self.at
     }
 
-    fn byte(&mut self) -> Option<u8> {
+    pub(super) fn byte(&mut self) -> Option<u8> {
         self.at += 1;
         self.bytes.get(self.at - 1).copied()
     }
 
-    fn varint(&mut self) -> Option<u64> {
+    pub(super) fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -152,7 +152,7 @@ impl<'a> Thrift<'a> {
         (!matches!(kind, 1 | 2) && len <= left as u64).then_some((kind, len))
     }
 
-    fn advance(&mut self, len: u64) -> Option<()> {
+    pub(super) fn advance(&mut self, len: u64) -> Option<()> {
         self.at = self.at.checked_add(usize::try_from(len).ok()?)?;
         (self.at <= self.bytes.len()).then_some(())
     }

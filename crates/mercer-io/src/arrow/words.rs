@@ -21,7 +21,7 @@ pub(super) enum Words {
 }
 
 impl Words {
-    /// Of text, of a dictionary, or of numbers, which are written out.
+    /// Of text, of a dictionary, or of numbers, which are written out; NaN is missing.
     pub(super) fn of(array: &ArrayRef) -> Option<Self> {
         let key_of = |row: usize| Some(row).filter(|&row| array.is_valid(row));
         match array.data_type() {
@@ -35,7 +35,7 @@ impl Words {
                 Some(Self::Coded { keys, values })
             }
             _ => {
-                let values = in_words(array.as_ref())?.into_iter().map(Some).collect();
+                let values = in_words(array.as_ref())?;
                 Some(Self::Coded { keys: (0..array.len()).map(key_of).collect(), values })
             }
         }

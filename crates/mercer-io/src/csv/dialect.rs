@@ -36,22 +36,31 @@ fn count_unquoted(line: &[u8], delimiter: u8) -> usize {
         .count()
 }
 
+/// What tells that the first record holds column names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// A word above a number, or nothing below.
+    Form,
+    /// The name of a target alone, which may be a class, too.
+    Name,
+}
+
 /// Whether the first of two records holds column names: some column is a word there and a number below, or is called
 /// like a target, and no field is a number, except names that count 0, 1, 2, … as data frames number their columns.
-pub(super) fn detect_header(first: &[Vec<u8>], second: Option<&[Vec<u8>]>) -> bool {
+pub(super) fn detect_header(first: &[Vec<u8>], second: Option<&[Vec<u8>]>) -> Option<Sign> {
     let is_number = |field: &[u8]| fast_float2::parse::<f64, _>(field.trim_ascii()).is_ok();
     let numbers: Vec<&[u8]> = first.iter().map(|field| field.trim_ascii()).filter(|field| is_number(field)).collect();
     let whole = |field: &&[u8]| str::from_utf8(field).ok().and_then(|text| text.parse::<u64>().ok());
     let whole: Option<Vec<u64>> = numbers.iter().map(whole).collect();
     let counts_up = whole.is_some_and(|n| n.first().is_none_or(|&n| n <= 1) && n.windows(2).all(|n| n[0] + 1 == n[1]));
     if !counts_up {
-        return false;
+        return None;
     }
-    let Some(second) = second else { return numbers.is_empty() && first.len() > 1 };
+    let Some(second) = second else { return (numbers.is_empty() && first.len() > 1).then_some(Sign::Form) };
     let named = first.iter().any(|name| str::from_utf8(name).is_ok_and(|name| is_target_name(name) || name == WRITTEN));
     let names =
         |(name, below): (&Vec<u8>, &Vec<u8>)| !is_number(name) && !is_missing(trimmed(name)) && is_number(below);
-    named || first.iter().zip(second).any(names)
+    if first.iter().zip(second).any(names) { Some(Sign::Form) } else { named.then_some(Sign::Name) }
 }
 
 /// Whether some column holds the same word in both records; numbers are none.
@@ -68,7 +77,7 @@ mod tests {
 
     fn header(first: &str, second: &str) -> bool {
         let split = |line: &str| line.split(',').map(|x| x.as_bytes().to_vec()).collect::<Vec<_>>();
-        detect_header(&split(first), Some(&split(second)))
+        detect_header(&split(first), Some(&split(second))).is_some()
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::lines::Lines;
 use crate::open::Purpose;
 use crate::value::{Value, is_missing_word};
 use crate::{CategoricalChoice, Error, Place, ReadOptions, Result};
-use dialect::{detect_delimiter, detect_header, shares_word};
+use dialect::{Sign, detect_delimiter, detect_header, shares_word};
 use reader::CsvReader;
 use records::Records;
 use sample::find_words;
@@ -60,7 +60,15 @@ impl CsvSource {
         let first = next_record(&mut records)?.ok_or_else(|| no_rows("blank lines"))?;
         let first_line = records.number();
         let second = next_record(&mut records)?;
-        let header = has_header(&first, second.as_deref(), &mut records, options, purpose)?;
+        let header = match options.header {
+            Some(header) => header,
+            None => match detect_header(&first, second.as_deref()) {
+                None => false,
+                Some(Sign::Form) if purpose == Purpose::Rows => true,
+                Some(_) if purpose == Purpose::Labels && holds_missing(&first) => false,
+                Some(_) => !first_recurs(Records::new(Lines::new(origin.open(path)?)?, delimiter))?,
+            },
+        };
         if header && second.is_none() {
             return Err(no_rows("a header"));
         }
@@ -118,22 +126,6 @@ fn find_delimiter(path: &str, origin: &Origin, options: &ReadOptions) -> Result<
     Ok(detect_delimiter(head, head.len() < HEAD))
 }
 
-/// Whether the first record holds the names of the columns.
-fn has_header(
-    first: &[Vec<u8>],
-    second: Option<&[Vec<u8>]>,
-    records: &mut Records,
-    options: &ReadOptions,
-    purpose: Purpose,
-) -> Result<bool> {
-    match options.header {
-        Some(header) => Ok(header),
-        None if !detect_header(first, second) => Ok(false),
-        None if purpose == Purpose::Rows => Ok(true),
-        None => Ok(!holds_missing(first) && !first_recurs(first, second, records)?),
-    }
-}
-
 fn next_record(records: &mut Records) -> Result<Option<Vec<Vec<u8>>>> {
     if !records.advance()? {
         return Ok(None);
@@ -149,14 +141,12 @@ fn holds_missing(fields: &[Vec<u8>]) -> bool {
 /// Records looked through for the first one's words.
 const RECURRENCE_SAMPLE: usize = 1000;
 
-/// Whether a word of the first record recurs below it: then it is a label, not a name.
-fn first_recurs(first: &[Vec<u8>], second: Option<&[Vec<u8>]>, records: &mut Records) -> Result<bool> {
-    if second.is_some_and(|second| shares_word(first, second)) {
-        return Ok(true);
-    }
+/// Whether a word of the first record recurs in its column: then it is a value, not a name.
+fn first_recurs(mut records: Records) -> Result<bool> {
+    let first = next_record(&mut records)?.unwrap_or_default();
     for _ in 0..RECURRENCE_SAMPLE {
-        match next_record(records)? {
-            Some(record) if shares_word(first, &record) => return Ok(true),
+        match next_record(&mut records)? {
+            Some(record) if shares_word(&first, &record) => return Ok(true),
             Some(_) => {}
             None => break,
         }

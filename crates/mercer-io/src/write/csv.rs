@@ -1,14 +1,15 @@
 //! CSV: a header, then a line for each row. Missing values are empty fields.
 
 use csv::WriterBuilder;
-use mercer::dataset::{Block, TargetBlock};
+use mercer::dataset::{Block, Layout, TargetBlock};
 use ndarray::ArrayView2;
 
 use super::dense::{Dense, for_each_dense};
 use super::number::Number;
 use super::sink::Sink;
-use super::{BlockWriter, Schema, input_name};
+use super::{BlockWriter, Schema, cannot_hold, input_name, refuse_width};
 use crate::Result;
+use crate::value::is_missing;
 
 pub(super) struct CsvWriter {
     writer: csv::Writer<Sink>,
@@ -20,6 +21,8 @@ pub(super) struct CsvWriter {
 impl CsvWriter {
     pub(super) fn new(sink: Sink, schema: &Schema, delimiter: u8) -> Result<Self> {
         let name = sink.name().to_owned();
+        let remedy = if schema.layout == Layout::Sparse { "write LIBSVM" } else { "write NPY" };
+        refuse_width(&name, schema.n_inputs.saturating_add(schema.target_names.len()), remedy)?;
         let writer = WriterBuilder::new().delimiter(delimiter).from_writer(sink);
         let mut written = Self { writer, schema: schema.clone(), name, field: Vec::new() };
         let inputs: Vec<String> = (0..schema.n_inputs).map(|j| input_name(schema, j)).collect();
@@ -84,6 +87,13 @@ impl CsvWriter {
 
 impl BlockWriter for CsvWriter {
     fn write(&mut self, block: &Block) -> Result<()> {
+        for (&input, levels) in self.schema.categorical.iter().zip(&block.levels) {
+            if let Some(level) = levels.iter().find(|level| is_missing(level.trim().as_bytes())) {
+                let what =
+                    format!("the word {level:?} of column {:?}: it stands for a gap", input_name(&self.schema, input));
+                return Err(cannot_hold(&self.name, "CSV", &what, "write .parquet or .arrow, or drop the column"));
+            }
+        }
         let written = for_each_dense(&block.rows, self.schema.n_inputs, |first, rows| match rows {
             Dense::Bytes(x) => self.write_rows(x, first, block, usize::from),
             Dense::Float32(x) => self.write_rows(x, first, block, |x| x as usize),

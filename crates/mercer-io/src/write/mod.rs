@@ -171,6 +171,16 @@ fn input_name(schema: &Schema, input: usize) -> String {
     schema.input_names.get(input).cloned().unwrap_or_else(|| format!("x{}", input + 1))
 }
 
+/// Columns of a line of text, and inputs of sparse rows that are written with their zeros.
+const WIDEST: usize = 1 << 20;
+
+fn refuse_width(file: &str, n_columns: usize, remedy: &'static str) -> Result<()> {
+    match n_columns > WIDEST {
+        true => Err(Error::TooManyColumns { file: file.to_owned(), n_columns, limit: WIDEST, remedy }),
+        false => Ok(()),
+    }
+}
+
 /// The error of a table that a format cannot hold.
 fn cannot_hold(file: &str, format: &'static str, what: &str, remedy: &'static str) -> Error {
     Error::CannotHold { file: file.to_owned(), format, what: what.to_owned(), remedy }

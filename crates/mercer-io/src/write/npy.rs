@@ -27,6 +27,9 @@ impl NpyWriter {
             let what = format!("{name}, which holds words");
             return Err(cannot_hold(sink.name(), "NPY", &what, "write .csv or .parquet"));
         }
+        if schema.layout == Layout::Sparse {
+            super::refuse_width(sink.name(), schema.n_inputs, "write LIBSVM")?;
+        }
         let header = if targets {
             header("<f8", schema.n_rows, schema.target_names.len(), schema.target_names.len() > 1)
         } else {

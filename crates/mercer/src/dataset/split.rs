@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Block, BlockReader, Blocks, Source, SourceInfo, Table, TargetEncoder, Task};
+use super::{Block, BlockReader, Blocks, Source, SourceInfo, Table, TargetEncoder, TargetScan, Task};
 use crate::driver::Progress;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -20,13 +20,17 @@ pub struct Split {
     pub seed: u64,
 }
 
+/// What to do where classes cannot share out the test rows.
+const NO_STRATA: &str = "take test rows from all rows alike with --no-stratify";
+
 impl Split {
     /// Splits `table` into training and test rows, each in their order. Each class keeps a training row.
     ///
     /// Parts of a table that is in memory are in memory; of another, those that take at most `cache_bytes`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for the share, [`Error::TooFewRows`] when a part would be empty, and what the source finds.
+    /// [`Error::Parameter`] for the share, [`Error::TooFewRows`] when a part would be empty, [`Error::Targets`] when
+    /// classes leave no test row, and what the source finds.
     pub fn apply(&self, table: Table, cache_bytes: usize, progress: &dyn Progress) -> Result<(Table, Table)> {
         let plan = self.plan(&table)?;
         let cache_bytes = if table.is_in_memory() { usize::MAX } else { cache_bytes };
@@ -50,17 +54,28 @@ impl Split {
         if !(self.test_size > 0.0 && self.test_size < 1.0) {
             return Err(Error::parameter("test_size", self.test_size, "above 0 and below 1"));
         }
-        let classes = table.targets().filter(|targets| self.stratify && self.is_classes(targets.task()));
-        let encoder = classes.map(|targets| targets.encoder(Some(Task::Classification))).transpose();
-        let encoder = encoder.map_err(|error| error.of_targets_in(&table.info().name))?;
+        let name = &table.info().name;
+        let stratified =
+            |targets: &&TargetScan| self.stratify && self.is_classes(targets.task()) && !targets.is_constant();
+        let encoder = table.targets().filter(stratified).map(|targets| targets.encoder(Some(Task::Classification)));
+        let encoder = encoder.transpose().map_err(|error| match error {
+            Error::Targets(text) => Error::Targets(format!("{name}: {text}; or {NO_STRATA}")),
+            other => other,
+        })?;
         let counts = match &encoder {
             Some(TargetEncoder::Classes { counts, .. }) => counts.clone(),
             _ => vec![table.n_rows()],
         };
         let strata = strata(&counts, self.test_size);
         let n_test: u64 = strata.iter().map(|stratum| stratum.n_test).sum();
+        if n_test == 0 && encoder.is_some() && table.n_rows() as f64 * self.test_size >= 0.5 {
+            let (rows, classes) = (table.n_rows(), counts.len());
+            let text =
+                format!("{name}: {rows} rows of {classes} classes leave no test row: each class keeps a training row");
+            return Err(Error::Targets(format!("{text}; {NO_STRATA}")));
+        }
         if n_test == 0 || n_test == table.n_rows() {
-            let (context, got) = (format!("{} split by {}", table.info().name, self.test_size), table.n_rows());
+            let (context, got) = (format!("{name} split by {}", self.test_size), table.n_rows());
             return Err(Error::TooFewRows { context, got, expected: 2.max(got + 1) });
         }
         Ok(SplitPlan { stream: Stream::new(self.seed, Purpose::Split), strata, row: 0, encoder: encoder.map(Arc::new) })

@@ -1,16 +1,21 @@
 //! What the columns of a table hold.
 
+use std::collections::HashMap;
+
 use mercer_simd::{CsrMatrix, Scalar};
 use ndarray::ArrayView2;
 use serde::Serialize;
 
-use super::{BlockRows, Table};
+use super::{BlockRows, Layout, Table};
 use crate::driver::Progress;
 use crate::{Error, Result};
 
 /// Ranges and moments of one input. Of words there are none: all numbers are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ColumnSummary {
+    /// Which input, counted from 0.
+    #[serde(skip)]
+    pub input: usize,
     /// Rows without a value.
     pub n_missing: u64,
     /// Rows whose value is 0.
@@ -67,22 +72,63 @@ impl Sums {
         (self.min, self.max) = (self.min.min(0.0), self.max.max(0.0));
     }
 
-    fn summary(self) -> ColumnSummary {
+    fn summary(self, input: usize) -> ColumnSummary {
         let Self { n, n_missing, n_zero, min, max, mean, m2 } = self;
         let (min, max) = if n == 0 { (0.0, 0.0) } else { (min, max) };
         let standard_deviation = (m2 / n.max(1) as f64).sqrt();
-        ColumnSummary { n_missing, n_zero, min, max, mean, standard_deviation }
+        ColumnSummary { input, n_missing, n_zero, min, max, mean, standard_deviation }
+    }
+}
+
+/// Sparse rows may name an input far beyond those that they store: up to this many have sums of their own each.
+const MOST_DIRECT: usize = 1 << 20;
+
+/// The sums of each input, or of each that rows store.
+struct Columns {
+    sums: Vec<Sums>,
+    /// The place of an input in `sums`, where that is not its number.
+    places: Option<HashMap<usize, usize>>,
+}
+
+impl Columns {
+    fn new(n_inputs: usize, sparse: bool) -> Self {
+        match sparse && n_inputs > MOST_DIRECT {
+            true => Self { sums: Vec::new(), places: Some(HashMap::new()) },
+            false => Self { sums: vec![EMPTY; n_inputs], places: None },
+        }
+    }
+
+    fn of(&mut self, input: usize) -> &mut Sums {
+        let Some(places) = &mut self.places else { return &mut self.sums[input] };
+        let place = *places.entry(input).or_insert(self.sums.len());
+        if place == self.sums.len() {
+            self.sums.push(EMPTY);
+        }
+        &mut self.sums[place]
+    }
+
+    fn summaries(self, n_rows: u64) -> Vec<ColumnSummary> {
+        let mut inputs: Vec<usize> = (0..self.sums.len()).collect();
+        self.places.into_iter().flatten().for_each(|(input, place)| inputs[place] = input);
+        let summary = |(input, mut sums): (usize, Sums)| {
+            sums.fill(n_rows);
+            sums.summary(input)
+        };
+        let mut summaries: Vec<ColumnSummary> = inputs.into_iter().zip(self.sums).map(summary).collect();
+        summaries.sort_unstable_by_key(|column| column.input);
+        summaries
     }
 }
 
 impl Table {
-    /// Ranges and moments of every input, in one pass.
+    /// Ranges and moments of every input, ascending, in one pass. Of sparse rows with more than 1,048,576 inputs only
+    /// those that some row stores: the others are 0 throughout.
     ///
     /// # Errors
     /// What the source finds wrong, or [`Error::Interrupted`].
     pub fn summarize(&self, progress: &dyn Progress) -> Result<Vec<ColumnSummary>> {
         progress.start("summarize", self.n_rows());
-        let mut columns = vec![EMPTY; self.n_inputs()];
+        let mut columns = Columns::new(self.n_inputs(), self.info().layout == Layout::Sparse);
         let mut blocks = self.blocks(None)?;
         while let Some(block) = blocks.next_block()? {
             if progress.interrupted() {
@@ -90,20 +136,19 @@ impl Table {
             }
             progress.advance(block.rows.n_rows() as u64);
             match &block.rows {
-                BlockRows::Bytes(x) => add_dense(&mut columns, x.view(), f64::from),
-                BlockRows::Dense32(x) => add_dense(&mut columns, x.view(), f64::from),
-                BlockRows::Dense64(x) => add_dense(&mut columns, x.view(), |x| x),
+                BlockRows::Bytes(x) => add_dense(&mut columns.sums, x.view(), f64::from),
+                BlockRows::Dense32(x) => add_dense(&mut columns.sums, x.view(), f64::from),
+                BlockRows::Dense64(x) => add_dense(&mut columns.sums, x.view(), |x| x),
                 BlockRows::Sparse32(x) => add_sparse(&mut columns, x),
                 BlockRows::Sparse64(x) => add_sparse(&mut columns, x),
             }
         }
         progress.finish();
-        columns.iter_mut().for_each(|column| column.fill(self.n_rows()));
+        let mut summaries = columns.summaries(self.n_rows());
         for &input in &self.info().categorical {
-            let n_missing = columns[input].n_missing;
-            columns[input] = Sums { n_missing, min: 0.0, max: 0.0, ..EMPTY };
+            summaries[input] = Sums { n_missing: summaries[input].n_missing, ..EMPTY }.summary(input);
         }
-        Ok(columns.into_iter().map(Sums::summary).collect())
+        Ok(summaries)
     }
 }
 
@@ -113,9 +158,9 @@ fn add_dense<T: Copy>(columns: &mut [Sums], rows: ArrayView2<'_, T>, convert: im
     }
 }
 
-fn add_sparse<T: Scalar>(columns: &mut [Sums], rows: &CsrMatrix<T>) {
+fn add_sparse<T: Scalar>(columns: &mut Columns, rows: &CsrMatrix<T>) {
     let rows = rows.view();
     for (j, value) in (0..rows.n_rows()).flat_map(|i| rows.row(i)) {
-        columns[j].add(value.to_f64());
+        columns.of(j).add(value.to_f64());
     }
 }

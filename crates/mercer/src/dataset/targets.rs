@@ -114,6 +114,12 @@ impl TargetScan {
         if labels { Task::Classification } else { Task::Regression }
     }
 
+    /// Whether all rows have the same target.
+    pub(super) fn is_constant(&self) -> bool {
+        let distinct = if self.not_numbers { self.texts.len() } else { self.numbers.len() };
+        self.columns == 1 && distinct == 1 && !self.overflow
+    }
+
     /// Whether some target is a word, not a number.
     pub fn holds_words(&self) -> bool {
         self.not_numbers
