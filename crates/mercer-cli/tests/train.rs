@@ -24,7 +24,9 @@ fn digits_with_all_defaults() {
     }
     let spec = &report["spec"];
     assert_eq!((&spec["preprocess"], &spec["dtype"], &spec["seed"]), (&"bytes".into(), &"float32".into(), &0.into()));
-    assert_eq!((&spec["map"]["spec"]["name"], &spec["map"]["spec"]["n_components"]), (&"fourier".into(), &4096.into()));
+    let map = &spec["map"]["spec"];
+    assert_eq!((&map["name"], &map["frequencies"]), (&"spectral".into(), &"fourier".into()));
+    assert_eq!(map["n_components"], 4096);
     assert_eq!((&spec["map"]["n_inputs"], &spec["map"]["seed"]), (&64.into(), &0.into()));
     assert!(spec["map"]["spec"]["gamma"].as_f64().unwrap() > 0.0);
     assert!(spec["learner"]["lambda"].as_f64().unwrap() > 0.0);

@@ -17,6 +17,7 @@ pub mod dataset;
 mod driver;
 mod error;
 pub mod feature_maps;
+pub mod hadamard;
 pub mod kernels;
 pub mod learners;
 pub mod metrics;

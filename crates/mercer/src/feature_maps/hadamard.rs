@@ -16,7 +16,7 @@
 //! let map = HadamardMap::new(3, HadamardBlocks::Padded);
 //! let mut features = Array2::<f64>::zeros((1, 4));
 //! map.transform_into(array![[1.0, 2.0, 3.0]].view().into(), features.view_mut(), &mut [])?;
-//! assert_eq!(features, array![[3.0, -1.0, 0.0, 2.0]]);
+//! assert_eq!(features, array![[3.0, 1.0, 0.0, -2.0]]);
 //! # Ok::<(), mercer::Error>(())
 //! ```
 

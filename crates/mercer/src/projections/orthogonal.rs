@@ -27,7 +27,7 @@ pub(super) struct Blocks {
     last: Option<(usize, Vec<Reflection>)>,
 }
 
-/// x ↦ sign · (x − β·v·⟨v, x⟩), of the last `v.len()` entries.
+/// x ↦ x − β·v·⟨v, x⟩ of the last `v.len()` entries, the first of them times `sign` before.
 struct Reflection {
     v: Vec<f64>,
     beta: f64,
@@ -69,9 +69,9 @@ impl Blocks {
         }
         let isa = InstructionSet::best();
         for reflection in self.reflections(block).iter().rev() {
-            reflect(isa, &reflection.v, reflection.beta, panel);
             let row = panel.len() - reflection.v.len();
             panel[row].iter_mut().for_each(|x| *x *= reflection.sign);
+            reflect(isa, &reflection.v, reflection.beta, panel);
         }
     }
 

@@ -369,9 +369,9 @@ fn exp_is_accurate() {
 // The rejections
 
 #[test]
-#[should_panic(expected = "at least 1")]
-fn chi_refuses_less_than_one_degree() {
-    stream().chi(0.5, 0);
+#[should_panic(expected = "at least 0.2")]
+fn chi_refuses_fewer_degrees_than_it_can() {
+    stream().chi(0.1, 0);
 }
 
 #[test]
