@@ -76,6 +76,25 @@ def bench_map():
                 report("map", f"D = {n_components}, {form}, f32", threads, "scikit-learn", timing, len(rows), "row")
 
 
+def bench_hadamard():
+    """Its competitor is a C library, which mercer-bench calls itself."""
+
+
+def bench_spectral():
+    from sklearn.kernel_approximation import RBFSampler
+
+    rows = np.random.default_rng(1).random((2048, 784), dtype=np.float32)
+    sampler = RBFSampler(gamma=0.01, n_components=4096, random_state=0).fit(rows)
+    assert sampler.transform(rows[:8]).dtype == np.float32
+    with threadpool_limits(1):
+        timing = min(
+            fastest(lambda: sampler.transform(rows)),
+            fastest(lambda: [sampler.transform(rows[start : start + 512]) for start in range(0, len(rows), 512)]),
+        )
+    for name in ["fourier", "orthogonal", "sorf", "fastfood", "quasi"]:
+        report("spectral", f"784 to 4,096, f32, {name}", 1, "scikit-learn", timing, len(rows), "row")
+
+
 def bench_matmul():
     for m, k, n in [(10_000, 784, 4_096), (2_048, 2_048, 2_048)]:
         for label, dtype in [("f32", np.float32), ("f64", np.float64)]:
@@ -352,6 +371,8 @@ def version(name):
 
 
 BENCHES = {
+    "hadamard": bench_hadamard,
+    "spectral": bench_spectral,
     "map": bench_map,
     "matmul": bench_matmul,
     "sincos": bench_sincos,

@@ -11,6 +11,7 @@
 mod cholesky;
 mod csr;
 mod gram;
+mod hadamard;
 mod kernels;
 mod map;
 mod matmul;
@@ -18,6 +19,7 @@ mod measure;
 mod normals;
 mod read;
 mod sincos;
+mod spectral;
 mod train;
 
 use std::process::ExitCode;
@@ -29,7 +31,9 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 10] = [
+const BENCHES: [Bench; 12] = [
+    Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
+    Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
     Bench { name: "matmul", conditions: matmul::CONDITIONS, run: matmul::run },
     Bench { name: "sincos", conditions: sincos::CONDITIONS, run: sincos::run },

@@ -17,7 +17,7 @@ pub(crate) const CONDITIONS: &str = "features of 10,000 x 784 float32 rows. merc
     the time of the bare 784 x D/2 product (whole, into memory already there) over the time of the map";
 
 const N_ROWS: usize = 10_000;
-const N_INPUTS: usize = 784;
+pub(crate) const N_INPUTS: usize = 784;
 
 pub(crate) fn run() {
     let rows = uniform_rows();
@@ -40,7 +40,7 @@ fn report(form: &str, n_components: usize, threads: usize, timing: Timing, produ
     case.report_of("mercer", timing, &[("product_share", product.seconds / timing.seconds)]);
 }
 
-fn uniform_rows() -> Array2<f32> {
+pub(crate) fn uniform_rows() -> Array2<f32> {
     let mut values = vec![0.0; N_ROWS * N_INPUTS];
     Stream::new(1, Purpose::Sample).uniform_into(0, &mut values);
     Array2::from_shape_vec((N_ROWS, N_INPUTS), values).expect("as many values").mapv(|x| x as f32)

@@ -29,7 +29,7 @@ const TARGETS: [Target; 10] = [
     Target { name: "npy", longest: 512, seeds: &[".npy"] },
     Target { name: "npz", longest: 1024, seeds: &[".npz"] },
     Target { name: "idx", longest: 256, seeds: &[".idx"] },
-    Target { name: "packed", longest: 512, seeds: &[".csv.gz", ".csv.xz", ".csv.zst", ".csv.bz2"] },
+    Target { name: "packed", longest: 256, seeds: &[".csv.gz", ".csv.xz", ".csv.zst", ".csv.bz2"] },
     Target {
         name: "detect",
         longest: 1024,

@@ -79,6 +79,60 @@ pub fn fwht_columns<T: Scalar>(isa: InstructionSet, x: ArrayViewMut2<'_, T>) {
     isa.run_vectors(Columns(x));
 }
 
+/// Transforms the first values of x, as many as registers hold, `times` times over without leaving the registers; returns
+/// the number of additions. What a processor can do at most, for measurements.
+///
+/// # Panics
+/// When x has fewer than 256 values.
+pub fn add_in_registers<T: Scalar>(isa: InstructionSet, x: &mut [T], times: usize) -> usize {
+    assert!(x.len() >= 256, "registers hold more than {} values", x.len());
+    let mut n_added = 0;
+    isa.run_vectors(InRegisters { x, times, n_added: &mut n_added });
+    n_added
+}
+
+struct InRegisters<'a, T> {
+    x: &'a mut [T],
+    times: usize,
+    n_added: &'a mut usize,
+}
+
+impl<T: Scalar> VectorOp<T> for InRegisters<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Value = T>>(self) {
+        // SAFETY: x has 256 values, and 8 or 16 vectors no more.
+        unsafe {
+            match V::HELD {
+                16 => repeat::<V, 16>(self.x.as_mut_ptr(), self.times),
+                _ => repeat::<V, 8>(self.x.as_mut_ptr(), self.times),
+            }
+        }
+        *self.n_added = self.times * V::HELD * V::LANES * V::HELD.ilog2() as usize;
+    }
+}
+
+/// The stages among `R` vectors, `times` times over.
+///
+/// # Safety
+/// `R` vectors from `x` on can be read and written.
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "k names a register")]
+unsafe fn repeat<V: Vector, const R: usize>(x: *mut V::Value, times: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut held = [V::load(x); R];
+        for k in 1..R {
+            held[k] = V::load(x.add(k * V::LANES));
+        }
+        for _ in 0..times {
+            butterflies(&mut held);
+        }
+        for k in 0..R {
+            held[k].store(x.add(k * V::LANES));
+        }
+    }
+}
+
 /// The shortest length of a transform that holds `n` values.
 pub fn padded_len(n: usize) -> usize {
     n.next_power_of_two()
