@@ -52,7 +52,23 @@ struct Run {
     preprocess: PreprocessSpec,
     approximation: Option<ApproximationReport>,
     seconds_per_row: f64,
-    score: Option<Evaluation>,
+    score: Option<Score>,
+}
+
+/// How well the learner does on the test rows.
+#[derive(Clone, Copy)]
+enum Score {
+    Accuracy(f64),
+    Rmse(f64),
+}
+
+impl From<Evaluation> for Score {
+    fn from(evaluation: Evaluation) -> Self {
+        match evaluation {
+            Evaluation::Classification(report) => Self::Accuracy(report.accuracy),
+            Evaluation::Regression(report) => Self::Rmse(report.rmse),
+        }
+    }
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
@@ -190,7 +206,7 @@ fn measure<T: Scalar>(
     if let Some(test) = test {
         let (pipeline, report) = Pipeline::<T>::fit(dataset, spec, driver)?;
         let score = pipeline.evaluate(driver, test)?;
-        return measured(pipeline.features(), report.approximation, Some(score));
+        return measured(pipeline.features(), report.approximation, Some(score.into()));
     }
     let features = Features::<T>::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
     let approximation = features.approximation(dataset, spec.seed, driver)?;

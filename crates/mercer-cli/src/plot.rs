@@ -11,11 +11,11 @@ const INK: &str = "#222222";
 const FAINT: &str = "#666666";
 const GRID: &str = "#E4E4E4";
 const WIDTH: f64 = 1000.0;
-const HEIGHT: f64 = 440.0;
+const HEIGHT: f64 = 456.0;
 /// Left and right edge of each panel, and the top and bottom of both.
 const PANELS: [(f64, f64); 2] = [(78.0, 470.0), (580.0, 972.0)];
-const TOP: f64 = 112.0;
-const BOTTOM: f64 = 384.0;
+const TOP: f64 = 128.0;
+const BOTTOM: f64 = 400.0;
 /// More are not readable beside each other.
 const MOST_TICKS: usize = 8;
 
@@ -86,16 +86,16 @@ impl Panel {
         let x = Range::of(&self.x, points().map(|point| point.x), (left, right));
         let y = Range::of(&self.y, points().map(|point| point.y), (BOTTOM, TOP));
         text(svg, (left, TOP - 14.0), "font-size=\"13\" font-weight=\"600\"", &self.title);
-        for tick in y.ticks(&self.y.ticks) {
+        for (tick, name) in named(y.ticks(&self.y.ticks)) {
             let at = y.place(tick);
             let _ = writeln!(svg, "<path d=\"M{left} {at:.1}H{right}\" stroke=\"{GRID}\"/>");
-            text(svg, (left - 8.0, at + 4.0), &format!("text-anchor=\"end\" fill=\"{FAINT}\""), &tick_text(tick));
+            text(svg, (left - 8.0, at + 4.0), &format!("text-anchor=\"end\" fill=\"{FAINT}\""), &name);
         }
-        for tick in x.ticks(&self.x.ticks) {
+        for (tick, name) in named(x.ticks(&self.x.ticks)) {
             let at = x.place(tick);
             let _ = writeln!(svg, "<path d=\"M{at:.1} {TOP}V{BOTTOM}\" stroke=\"{GRID}\"/>");
             let style = format!("text-anchor=\"middle\" fill=\"{FAINT}\"");
-            text(svg, (at, BOTTOM + 18.0), &style, &tick_text(tick));
+            text(svg, (at, BOTTOM + 18.0), &style, &name);
         }
         let _ = writeln!(svg, "<path d=\"M{left} {TOP}V{BOTTOM}H{right}\" stroke=\"{FAINT}\" fill=\"none\"/>");
         text(svg, ((left + right) / 2.0, BOTTOM + 40.0), "text-anchor=\"middle\"", &self.x.label);
@@ -144,7 +144,11 @@ impl Range {
             (from, to) = (0.0, 1.0);
         }
         // One value alone stands in the middle.
-        let margin = if to > from { 0.05 * (to - from) } else { 0.1 * from.abs().max(1.0) };
+        let margin = match (to > from, axis.log) {
+            (true, _) => 0.05 * (to - from),
+            (false, false) if from != 0.0 => 0.01 * from.abs(),
+            (false, _) => 0.1,
+        };
         Self { log: axis.log, from: from - margin, to: to + margin, places }
     }
 
@@ -187,6 +191,17 @@ fn steps(from: f64, to: f64) -> Vec<f64> {
     let step = step.unwrap_or(rough);
     let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
     (first..=last).take(2 * MOST_TICKS).map(|i| i as f64 * step).collect()
+}
+
+/// Ticks as text, with as many digits as tell them apart.
+fn named(ticks: Vec<f64>) -> Vec<(f64, String)> {
+    let names: Vec<String> = ticks.iter().copied().map(tick_text).collect();
+    let gap = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    // A gap of 0.01 is one of 0.00999… in binary.
+    let digits = (-gap.log10() - 1e-6).ceil().clamp(0.0, 12.0) as usize;
+    let same = names.windows(2).any(|pair| pair[0] == pair[1]);
+    let name = |(tick, name)| (tick, if same { format!("{tick:.digits$}") } else { name });
+    ticks.into_iter().zip(names).map(name).collect()
 }
 
 fn tick_text(value: f64) -> String {
@@ -250,7 +265,7 @@ mod tests {
 
     fn ticks(log: bool, values: [f64; 2]) -> Vec<String> {
         let range = Range::of(&axis(log), values.into_iter(), (0.0, 100.0));
-        range.ticks(&[]).into_iter().map(tick_text).collect()
+        named(range.ticks(&[])).into_iter().map(|(_, name)| name).collect()
     }
 
     #[test]
@@ -259,6 +274,7 @@ mod tests {
         assert_eq!(ticks(true, [0.01, 0.1]), ["0.01", "0.015", "0.02", "0.03", "0.04", "0.05", "0.07", "0.1"]);
         assert_eq!(ticks(true, [1.0, 100.0]), ["1", "2", "5", "10", "20", "50", "100"]);
         assert_eq!(ticks(true, [1e-6, 1e6]).len(), 7);
+        assert_eq!(ticks(false, [1234.51, 1234.55]), ["1234.51", "1234.52", "1234.53", "1234.54", "1234.55"]);
         assert!(ticks(true, [2.1, 2.2]).len() >= 3);
         assert!(!ticks(false, [3.0, 3.0]).is_empty() && !ticks(true, [3.0, 3.0]).is_empty());
     }

@@ -1,9 +1,8 @@
 //! A comparison as a table, as JSON and as a chart.
 
-use mercer::pipeline::Evaluation;
 use serde_json::{Map, Value, json};
 
-use super::{Cell, Comparison};
+use super::{Cell, Comparison, Score};
 use crate::args::CompareArgs;
 use crate::memory::peak_bytes;
 use crate::plot::{Axis, Chart, Panel, Point};
@@ -60,9 +59,8 @@ impl Cell {
     /// Accuracy, or the RMSE of a regression.
     fn score(&self) -> Option<Estimate> {
         Estimate::mean(self.runs.iter().map(|run| {
-            run.score.as_ref().map(|score| match score {
-                Evaluation::Classification(report) => report.accuracy,
-                Evaluation::Regression(report) => report.rmse,
+            run.score.map(|score| match score {
+                Score::Accuracy(value) | Score::Rmse(value) => value,
             })
         }))
     }
@@ -75,9 +73,9 @@ impl Cell {
 impl Comparison {
     /// What the score is, where anything was learned.
     fn measure(&self) -> Option<&'static str> {
-        self.cells[0].runs[0].score.as_ref().map(|score| match score {
-            Evaluation::Classification(_) => "accuracy",
-            Evaluation::Regression(_) => "rmse",
+        self.cells[0].runs[0].score.map(|score| match score {
+            Score::Accuracy(_) => "accuracy",
+            Score::Rmse(_) => "rmse",
         })
     }
 
