@@ -1,9 +1,10 @@
-//! The command line of mercer: train, predict, evaluate, inspect, transform, split, convert.
+//! The command line of mercer: train, predict, evaluate, inspect, transform, split, convert, compare.
 //!
 //! Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 failed, 2 bad input or
 //! flags, 130 interrupted.
 
 mod args;
+mod compare;
 mod convert;
 mod data;
 mod evaluate;
@@ -11,8 +12,10 @@ mod failure;
 mod inspect;
 mod memory;
 mod output;
+mod plot;
 mod predict;
 mod progress;
+mod rows;
 mod split;
 mod text;
 mod train;
@@ -43,5 +46,6 @@ fn run() -> Result<(), Failure> {
         Command::Transform(args) => transform::run(&args),
         Command::Split(args) => split::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Compare(args) => compare::run(&args),
     }
 }

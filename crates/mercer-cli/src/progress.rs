@@ -26,6 +26,8 @@ pub(crate) fn interrupted() -> bool {
 pub(crate) struct Bar {
     visible: bool,
     current: Mutex<Option<ProgressBar>>,
+    /// Said before the name of a stage.
+    label: Mutex<String>,
 }
 
 impl Bar {
@@ -43,7 +45,12 @@ impl Bar {
                 std::process::exit(130);
             }
         });
-        Self { visible: !quiet && std::io::stderr().is_terminal(), current: Mutex::new(None) }
+        Self { visible: !quiet && std::io::stderr().is_terminal(), current: Mutex::new(None), label: Mutex::default() }
+    }
+
+    /// Says from now on what the stages are part of.
+    pub(crate) fn label(&self, text: String) {
+        *self.label.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = text;
     }
 
     /// Runs `open`, which Ctrl-C may end at once.
@@ -91,7 +98,8 @@ impl Progress for Bar {
         };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(n_rows), ProgressDrawTarget::stderr()).with_style(style);
-        bar.set_message(stage.to_owned());
+        let label = self.label.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        bar.set_message(if label.is_empty() { stage.to_owned() } else { format!("{label}: {stage}") });
         *self.current() = Some(bar);
     }
 

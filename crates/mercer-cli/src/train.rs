@@ -4,16 +4,17 @@ use std::io::Write;
 use std::time::Instant;
 
 use mercer::Driver;
-use mercer::dataset::{Dataset, Split};
+use mercer::dataset::Dataset;
 use mercer::model::Model;
 use mercer::pipeline::{Evaluation, FitReport};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Sample, TrainArgs};
-use crate::data::{TrainedColumns, cache_bytes, encode, load, model_options, refuse_overwriting, training_options};
+use crate::args::TrainArgs;
+use crate::data::refuse_overwriting;
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::progress::Bar;
+use crate::rows::{TrainingRows, described};
 
 mod summary;
 
@@ -35,25 +36,25 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {
-        refuse_overwriting(&[path], [&args.data, &args.labels, &args.test, &args.test_labels].into_iter().flatten())?;
+        refuse_overwriting(&[path], args.rows.files())?;
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
     let driver = Driver::new(args.run.threads, &bar)?;
-    let (dataset, held_out) = driver.time("load", || training_data(args, &bar))?;
-    if dataset.targets().is_none() {
-        let text = format!("{} has no targets to learn; give them with --labels FILE", dataset.info().name);
-        return Err(Failure::Usage(text));
-    }
-    // Test rows that cannot be used are said before the work, too.
-    let test = match (held_out, args.test.as_slice()) {
-        (Some(test), _) => Some(test),
-        (None, []) => None,
-        (None, _) => Some(driver.time("load", || test_data(args, &dataset, &bar))?),
+    let rows = TrainingRows {
+        files: &args.rows,
+        reading: &args.reading,
+        columns: &args.columns,
+        encoding: &args.encoding,
+        test_size: args.test_size,
+        stratify: !args.no_stratify,
+        task: spec.task,
+        seed: spec.seed,
+        dtype: args.map.dtype.into(),
+        quiet: args.run.report.quiet,
+        bar: &bar,
     };
-    if let (Some(test), Some(targets)) = (&test, dataset.targets()) {
-        test.check_targets(&targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?)?;
-    }
+    let (dataset, test) = rows.with_targets(&driver)?;
     let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
     let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;
     driver.check_interrupted()?;
@@ -80,36 +81,6 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The training rows, and the test rows of a bundled sample or those held out.
-fn training_data(args: &TrainArgs, bar: &Bar) -> Result<(Dataset, Option<Dataset>), Failure> {
-    if let Some(Sample::Digits) = args.sample {
-        let (train, test) = mercer_io::digits(args.map.seed)?;
-        return Ok((train, Some(test)));
-    }
-    let (dtype, labels) = (args.map.dtype.into(), !args.labels.is_empty());
-    let options = training_options(&args.reading, &args.columns, &args.encoding, labels, dtype);
-    let table = load(&args.data, &args.labels, &options, &args.reading, bar)?;
-    let Some(test_size) = args.test_size else { return Ok((encode(table, &args.encoding, bar)?, None)) };
-    let (stratify, task) = (!args.no_stratify, args.learner.task.map(Into::into));
-    let split = Split { test_size, stratify, task, seed: args.map.seed };
-    let (train, test) = split.apply(table, cache_bytes(&args.reading), bar)?;
-    let train = encode(train, &args.encoding, bar)?;
-    let test = TrainedColumns::of_dataset(&train, dtype).encode(test, args.run.report.quiet)?;
-    Ok((train, Some(test)))
-}
-
-fn test_data(args: &TrainArgs, train: &Dataset, bar: &Bar) -> Result<Dataset, Failure> {
-    let columns = TrainedColumns::of_dataset(train, args.map.dtype.into());
-    let options = model_options(&args.reading, &columns, &args.columns.target);
-    let test =
-        columns.encode(load(&args.test, &args.test_labels, &options, &args.reading, bar)?, args.run.report.quiet)?;
-    if test.targets().is_none() {
-        let name = &test.info().name;
-        return Err(Failure::Usage(format!("{name} has no targets; give them with --test-labels FILE")));
-    }
-    Ok(test)
-}
-
 impl Trained {
     fn to_json(&self, args: &TrainArgs) -> Value {
         let mut seconds: Map<String, Value> =
@@ -118,7 +89,7 @@ impl Trained {
         let header = self.model.header();
         let mut object = json!({
             "command": "train",
-            "dataset": self.dataset_json(),
+            "dataset": described(&self.dataset),
             "spec": header.spec,
             "outputs": header.outputs,
             "lambda": self.report.lambda,
@@ -138,20 +109,6 @@ impl Trained {
             object["cv"] = cross_validation(&choice.folds);
         }
         object
-    }
-
-    fn dataset_json(&self) -> Value {
-        let info = self.dataset.info();
-        json!({
-            "name": info.name,
-            "format": info.format,
-            "n_rows": self.dataset.n_rows(),
-            "n_columns": self.dataset.table().n_inputs(),
-            "n_inputs": self.dataset.n_inputs(),
-            "n_stored": self.dataset.n_stored(),
-            "in_memory": self.dataset.is_in_memory(),
-            "target_names": info.target_names,
-        })
     }
 }
 

@@ -14,7 +14,7 @@ use mercer::dataset::{BlockRows, ClassLabel, Dataset, Folds, PanelRows, TargetBl
 use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap, SpectralSpec};
 use mercer::learners::{Lambda, LearnerSpec, LinearModel, RidgeStatistics};
 use mercer::model::{Header, Model, Tensor};
-use mercer::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedLearner};
+use mercer::pipeline::{Evaluation, Features, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedLearner};
 use mercer::preprocess::PreprocessSpec;
 use mercer::random::{Purpose, permutation};
 use mercer::{Driver, Dtype, Error, Progress, Scalar, Silent};
@@ -786,5 +786,21 @@ fn ridge_as_scikit_learn() {
         }
         // The sums of a panel are rounded to f32, which centring magnifies by mean²/variance < 500 here.
         check_reference::<f32>(&z, &three, case.lambda, &case.three, 500.0 * f64::from(f32::EPSILON));
+    }
+}
+
+/// Without targets, too, and for sparse rows that do not reach the last input.
+#[test]
+fn features_are_compared_with_their_kernel_and_timed() {
+    for data in [rings(0, 300, &THREE), sparse_signs(1, 300)] {
+        let (dataset, spec) = (data.dataset(), spec(64));
+        let features = Features::<f32>::fit(&dataset, spec.preprocess, &spec.map, spec.seed, &driver()).unwrap();
+        let compared = features.approximation(&dataset, spec.seed, &driver()).unwrap();
+        assert_eq!(compared, fit(&dataset, &spec).unwrap().1.approximation);
+        let seconds = features.seconds_per_row(&dataset, spec.seed, &driver()).unwrap();
+        assert!(seconds > 0.0 && seconds < 0.1, "{seconds}");
+        let one = data.slice(0, 1).dataset();
+        assert!(features.seconds_per_row(&one, spec.seed, &driver()).unwrap() > 0.0);
+        assert_eq!(features.approximation(&one, spec.seed, &driver()).unwrap(), None);
     }
 }

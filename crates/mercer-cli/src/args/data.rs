@@ -5,6 +5,39 @@ use mercer::dataset::{EncodingSpec, Impute};
 
 use super::whole;
 
+/// Which rows are for training, which for testing.
+#[derive(Debug, Args)]
+pub(crate) struct RowsArgs {
+    /// Files with the training rows
+    #[arg(required_unless_present = "sample", conflicts_with = "sample")]
+    pub(crate) data: Vec<String>,
+    /// Train on a bundled dataset, split into training and test rows
+    #[arg(long, value_enum, conflicts_with_all = ["target", "inputs", "drop", "categorical", "n_inputs", "impute", "max_levels", "header", "delimiter", "no_stratify"])]
+    pub(crate) sample: Option<Sample>,
+    /// File with the labels, where the data file has none; again for each of several
+    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
+    pub(crate) labels: Vec<String>,
+    /// File with test rows, to score the model on; again for each of several
+    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
+    pub(crate) test: Vec<String>,
+    /// File with the labels of the test rows
+    #[arg(long, value_name = "FILE", requires = "test")]
+    pub(crate) test_labels: Vec<String>,
+}
+
+impl RowsArgs {
+    /// All files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &String> {
+        [&self.data, &self.labels, &self.test, &self.test_labels].into_iter().flatten()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sample {
+    /// 1,797 handwritten digits of 8 × 8 pixels
+    Digits,
+}
+
 /// Which columns are what.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Columns")]

@@ -1,13 +1,15 @@
 //! The command line: flags, their defaults and their help.
 
+mod compare;
 mod data;
 mod model;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs};
+pub(crate) use compare::CompareArgs;
+pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs, RowsArgs, Sample};
 pub(crate) use model::{DtypeName, LearnerArgs, MapArgs, Preprocess};
 
 const EXAMPLES: &str = "\
@@ -20,6 +22,7 @@ Examples:
   mercer transform rows.csv --model iris.mercer -o features.npy
   mercer split all.csv --train train.csv --test test.csv
   mercer convert rows.csv -o rows.parquet
+  mercer compare iris.csv --plot maps.svg          which map, and how many features
 
 Each command has its own help: mercer train --help";
 
@@ -40,6 +43,7 @@ pub(crate) enum Command {
     Transform(TransformArgs),
     Split(SplitArgs),
     Convert(ConvertArgs),
+    Compare(CompareArgs),
 }
 
 const TRAIN_EXAMPLES: &str = "\
@@ -61,21 +65,8 @@ Exit status: 0 done, 1 failed, 2 bad input or flags, 130 interrupted. Nothing is
 #[derive(Debug, Args)]
 #[command(after_help = TRAIN_EXAMPLES)]
 pub(crate) struct TrainArgs {
-    /// Files with the training rows
-    #[arg(required_unless_present = "sample", conflicts_with = "sample")]
-    pub(crate) data: Vec<String>,
-    /// Train on a bundled dataset, split into training and test rows
-    #[arg(long, value_enum, conflicts_with_all = ["target", "inputs", "drop", "categorical", "n_inputs", "impute", "max_levels", "header", "delimiter", "no_stratify"])]
-    pub(crate) sample: Option<Sample>,
-    /// File with the labels, where the data file has none; again for each of several
-    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
-    pub(crate) labels: Vec<String>,
-    /// File with test rows, to score the model on; again for each of several
-    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
-    pub(crate) test: Vec<String>,
-    /// File with the labels of the test rows
-    #[arg(long, value_name = "FILE", requires = "test")]
-    pub(crate) test_labels: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
     /// Hold out this share of the rows and score the model on them, such as 0.2
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["sample", "test"], allow_negative_numbers = true)]
     pub(crate) test_size: Option<f64>,
@@ -97,12 +88,6 @@ pub(crate) struct TrainArgs {
     pub(crate) learner: LearnerArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sample {
-    /// 1,797 handwritten digits of 8 × 8 pixels
-    Digits,
 }
 
 /// How a command reports.

@@ -1,9 +1,10 @@
 //! The first half of a pipeline: scaling and feature map, fitted without targets.
 
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-use mercer_simd::{CsrMatrix, Scalar};
-use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use mercer_simd::{Aligned, CsrMatrix, Scalar};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate};
 
 use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse};
 use crate::driver::Driver;
@@ -15,6 +16,10 @@ use crate::{Error, Result};
 
 /// Rows on which the map is compared with its kernel.
 const APPROXIMATION_SAMPLE: usize = 500;
+/// Rows on which the map is timed.
+const TIMED_SAMPLE: usize = 512;
+/// Runs over them, and the time they take together, at least.
+const TIMED_RUNS: (usize, Duration) = (5, Duration::from_millis(50));
 /// Wider rows are identifiers taken for inputs.
 const MAX_INPUTS: usize = 1 << 26;
 
@@ -106,15 +111,33 @@ impl<T: Scalar> Features<T> {
     }
 
     /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows.
-    pub(super) fn compare(
+    ///
+    /// # Errors
+    /// What the source finds wrong, or rows of another width.
+    pub fn approximation(
         &self,
         dataset: &Dataset,
         seed: u64,
         driver: &Driver<'_>,
     ) -> Result<Option<ApproximationReport>> {
-        let sampled = sample_rows(dataset, &self.preprocess, driver, seed, APPROXIMATION_SAMPLE)?;
+        let sampled = self.sample_rows(dataset, seed, APPROXIMATION_SAMPLE, driver)?;
         let map = self.map()?;
         driver.time("compare", || compare(map, &self.spec, sampled.view()))
+    }
+
+    /// Seconds that the map takes for a row on one thread: the best of at least five runs over a sample of scaled rows.
+    ///
+    /// # Errors
+    /// What the source finds wrong, rows of another width, or [`Error::Interrupted`].
+    pub fn seconds_per_row(&self, dataset: &Dataset, seed: u64, driver: &Driver<'_>) -> Result<f64> {
+        let sampled = self.sample_rows(dataset, seed, TIMED_SAMPLE, driver)?;
+        let map = self.map()?;
+        driver.time("time", || seconds_per_row(map, sampled.view(), driver))
+    }
+
+    fn sample_rows(&self, dataset: &Dataset, seed: u64, n_rows: usize, driver: &Driver<'_>) -> Result<PanelRows<T>> {
+        self.check_inputs(dataset)?;
+        sample_rows(dataset, (&self.preprocess, self.spec.n_inputs()), driver, seed, n_rows)
     }
 }
 
@@ -162,7 +185,8 @@ fn resolve_gamma<T: Scalar>(
             Gamma::from_variance(distance, dataset.n_inputs(), columns.total_variance())
         }
         Some(Gamma::Median) => {
-            let rows = sample_rows(dataset, preprocess, driver, seed, Gamma::MEDIAN_SAMPLE)?;
+            let fitted = (preprocess, dataset.n_inputs());
+            let rows = sample_rows(dataset, fitted, driver, seed, Gamma::MEDIAN_SAMPLE)?;
             driver.time("gamma", || Gamma::from_sample(distance, rows.view()))
         }
     }
@@ -171,19 +195,19 @@ fn resolve_gamma<T: Scalar>(
 /// A seeded sample of scaled rows: the same rows whatever the order of blocks, a smaller one is part of a larger one.
 fn sample_rows<T: Scalar>(
     dataset: &Dataset,
-    preprocess: &Preprocess<T>,
+    (preprocess, n_inputs): (&Preprocess<T>, usize),
     driver: &Driver<'_>,
     seed: u64,
     n_rows: usize,
 ) -> Result<PanelRows<T>> {
     let selection = Selection::rows(sample(seed, Purpose::Sample, dataset.n_rows(), n_rows));
-    let panels = Panels::<T>::new(dataset, dataset.n_inputs(), TargetUse::None, selection)?;
+    let panels = Panels::<T>::new(dataset, n_inputs, TargetUse::None, selection)?;
     let mut taken = Vec::new();
     driver.for_each_panel("sample", dataset.n_rows(), panels, Some(preprocess), |panel| {
         taken.push(panel.rows);
         Ok(())
     })?;
-    Ok(join(&taken, dataset.n_inputs()))
+    Ok(join(&taken, n_inputs))
 }
 
 fn join<T: Scalar>(panels: &[PanelRows<T>], n_inputs: usize) -> PanelRows<T> {
@@ -230,4 +254,23 @@ fn compare<T: Scalar>(
         Err(Error::TooFewRows { .. }) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The smallest time of several runs into the same memory: the others were disturbed.
+fn seconds_per_row<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>, driver: &Driver<'_>) -> Result<f64> {
+    let (n_rows, width) = (rows.n_rows(), map.n_components());
+    let mut features = Aligned::<T>::zeros(n_rows * width);
+    let mut scratch = Aligned::<T>::zeros(map.scratch_len(n_rows));
+    let (start, mut best) = (Instant::now(), Duration::MAX);
+    for run in 0.. {
+        driver.check_interrupted()?;
+        if run >= TIMED_RUNS.0 && start.elapsed() >= TIMED_RUNS.1 {
+            break;
+        }
+        let out = ArrayViewMut2::from_shape((n_rows, width), &mut features).expect("whole rows");
+        let begun = Instant::now();
+        map.transform_into(rows, out, &mut scratch)?;
+        best = best.min(begun.elapsed());
+    }
+    Ok(best.as_secs_f64() / n_rows as f64)
 }

@@ -42,7 +42,7 @@ impl<T: Scalar> Pipeline<T> {
         let encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
         check_size(dataset, spec)?;
         let features = Features::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
-        let compared = features.compare(dataset, spec.seed, driver)?;
+        let approximation = features.approximation(dataset, spec.seed, driver)?;
 
         let LearnerSpec::Ridge { lambda } = spec.learner;
         let fitting = lambda::Fitting {
@@ -65,7 +65,7 @@ impl<T: Scalar> Pipeline<T> {
             n_rows: dataset.n_rows(),
             n_constant_inputs: features.preprocess().n_constant(),
             lambda: choice,
-            approximation: compared,
+            approximation,
         };
         let resolved = ResolvedSpec {
             preprocess: features.preprocess().kind(),

@@ -1,0 +1,139 @@
+//! Flags of `mercer compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::feature_maps::{Frequencies, MapSpec};
+
+use super::model::{KernelArgs, TaskName};
+use super::{ColumnArgs, DtypeName, EncodingArgs, Preprocess, ReadingArgs, RowsArgs, RunArgs, whole};
+use crate::failure::Failure;
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  mercer compare --sample digits --plot digits.svg
+  mercer compare iris.csv --target species --maps fourier,sorf --n-components 64..1024
+  mercer compare w8a.gz --test w8a.t.gz --kernel matern --nu 2.5 --n-components 256,1024
+  mercer compare x.npy --no-learner --seeds 10 --json
+
+Kernel RMSE and distortion (the share by which squared distances change) are those of 500 rows.
+The time is that of the map alone, on one thread; the memory that of its random numbers; the score
+that of ridge on rows held out. With several seeds: means (of the RMSE, of its square) ± their
+standard deviation, and the shortest time.";
+
+/// Compare spectral maps: kernel error, time, memory and score for each number of features.
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+    /// Hold out this share of the rows, to score on; 0.2 if there are no other test rows
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["sample", "test"], allow_negative_numbers = true)]
+    pub(crate) test_size: Option<f64>,
+    /// Take test rows from all rows alike, not in the same share from each class
+    #[arg(long, conflicts_with = "test")]
+    pub(crate) no_stratify: bool,
+    /// Learn nothing: no targets are needed, and no rows are held out
+    #[arg(long, conflicts_with_all = ["test", "test_size", "no_stratify", "task"])]
+    pub(crate) no_learner: bool,
+    /// What to learn; found by the targets if not given
+    #[arg(long, value_enum)]
+    pub(crate) task: Option<TaskName>,
+    /// Where to draw the comparison, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
+    #[command(flatten)]
+    pub(crate) encoding: EncodingArgs,
+    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi [default: all]
+    #[arg(long, value_delimiter = ',', value_parser = frequencies, help_heading = "Features")]
+    maps: Vec<Frequencies>,
+    /// Numbers of features: 256..4096 doubles, 300,1000 lists
+    #[arg(long, value_name = "D", default_value = "256..4096", value_delimiter = ',', value_parser = sizes, help_heading = "Features")]
+    n_components: Vec<Sizes>,
+    #[command(flatten)]
+    kernel: KernelArgs,
+    /// Scaling of the inputs
+    #[arg(long, value_enum, default_value_t = Preprocess::Auto, help_heading = "Features")]
+    pub(crate) preprocess: Preprocess,
+    /// Names every random choice: the same seed gives the same features
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>, allow_negative_numbers = true, help_heading = "Features")]
+    seed: u64,
+    /// Draw each map so often, by this many seeds from --seed on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Features")]
+    seeds: u64,
+    /// Type of all numbers
+    #[arg(long, value_enum, default_value_t = DtypeName::Float32, help_heading = "Features")]
+    pub(crate) dtype: DtypeName,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+impl CompareArgs {
+    /// Every map with every number of features, map by map, checked.
+    pub(crate) fn specs(&self) -> Result<Vec<MapSpec>, Failure> {
+        let mut sizes: Vec<usize> = self.n_components.iter().flat_map(|sizes| sizes.0.clone()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let asked = if self.maps.is_empty() { &Frequencies::ALL[..] } else { &self.maps };
+        let mut maps: Vec<Frequencies> = Vec::new();
+        for &map in asked {
+            if !maps.contains(&map) {
+                maps.push(map);
+            }
+        }
+        let mut specs = Vec::new();
+        for (&map, &size) in maps.iter().flat_map(|map| sizes.iter().map(move |size| (map, size))) {
+            let spec = MapSpec::Spectral(self.kernel.spectral(map, size)?);
+            spec.validate()?;
+            specs.push(spec);
+        }
+        Ok(specs)
+    }
+
+    /// The seeds of the maps; the first is that of the split.
+    pub(crate) fn seeds(&self) -> Result<Vec<u64>, Failure> {
+        let too_many = || Failure::Usage(format!("there are no {} seeds from {} on", self.seeds, self.seed));
+        Ok((self.seed..self.seed.checked_add(self.seeds).ok_or_else(too_many)?).collect())
+    }
+}
+
+/// One number of features, or a range that doubles.
+#[derive(Clone, Debug, PartialEq)]
+struct Sizes(Vec<usize>);
+
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let Some((from, to)) = text.split_once("..") else { return whole(text).map(|size| Sizes(vec![size])) };
+    let (from, to): (usize, usize) = (whole(from)?, whole(to)?);
+    if from == 0 || from > to {
+        return Err("a range doubles from a number above 0 to a larger one, such as 256..4096".to_owned());
+    }
+    let doubled = std::iter::successors(Some(from), |size| size.checked_mul(2));
+    Ok(Sizes(doubled.take_while(|&size| size <= to).collect()))
+}
+
+fn frequencies(text: &str) -> Result<Frequencies, String> {
+    let names = Frequencies::ALL.map(Frequencies::name).join(", ");
+    let found = Frequencies::ALL.into_iter().find(|map| map.name() == text);
+    found.ok_or_else(|| format!("expected one of {names}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_double() {
+        assert_eq!(sizes("64").unwrap().0, [64]);
+        assert_eq!(sizes("256..2048").unwrap().0, [256, 512, 1024, 2048]);
+        assert_eq!(sizes("3..20").unwrap().0, [3, 6, 12]);
+        assert_eq!(sizes("7..7").unwrap().0, [7]);
+        assert_eq!(sizes(&format!("1..{}", usize::MAX)).unwrap().0.len(), 64);
+        for bad in ["8..4", "0..4", "..4", "4..", "a", "4..-8", "1..2..3"] {
+            assert!(sizes(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `mercer compare`: what each spectral map costs and gives, by the number of its features.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use mercer::dataset::Dataset;
+use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
+use mercer::kernels::Kernel;
+use mercer::learners::{Lambda, LearnerSpec};
+use mercer::metrics::ApproximationReport;
+use mercer::pipeline::{Evaluation, Features, Pipeline, PipelineSpec};
+use mercer::preprocess::PreprocessSpec;
+use mercer::{Driver, Dtype, Scalar};
+
+use crate::args::CompareArgs;
+use crate::data::refuse_overwriting;
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::rows::TrainingRows;
+
+mod report;
+
+/// Rows held out where there are no other test rows.
+const TEST_SIZE: f64 = 0.2;
+
+/// All that was measured.
+struct Comparison {
+    dataset: Dataset,
+    /// To score on; none where nothing is learned.
+    test: Option<Dataset>,
+    kernel: Kernel,
+    preprocess: PreprocessSpec,
+    seeds: Vec<u64>,
+    cells: Vec<Cell>,
+    seconds: Vec<(&'static str, f64)>,
+    total_seconds: f64,
+    threads: usize,
+}
+
+/// A map with a number of features.
+struct Cell {
+    spec: MapSpec,
+    map_bytes: u64,
+    /// One for each seed.
+    runs: Vec<Run>,
+}
+
+/// A map drawn by one seed.
+struct Run {
+    map: ResolvedMap,
+    preprocess: PreprocessSpec,
+    approximation: Option<ApproximationReport>,
+    seconds_per_row: f64,
+    score: Option<Score>,
+}
+
+/// How well the learner does on the test rows.
+#[derive(Clone, Copy)]
+enum Score {
+    Accuracy(f64),
+    Rmse(f64),
+}
+
+impl From<Evaluation> for Score {
+    fn from(evaluation: Evaluation) -> Self {
+        match evaluation {
+            Evaluation::Classification(report) => Self::Accuracy(report.accuracy),
+            Evaluation::Regression(report) => Self::Rmse(report.rmse),
+        }
+    }
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let start = Instant::now();
+    let (specs, seeds) = (args.specs()?, args.seeds()?);
+    let bar = Bar::new(args.run.report.quiet);
+    if let Some(path) = &args.plot {
+        check_plot(path)?;
+        refuse_overwriting(&[path], args.rows.files())?;
+        // A folder that cannot be written is said before the work, not after it.
+        drop(mercer_io::OutputFile::create(path)?);
+    }
+    let driver = Driver::new(args.run.threads, &bar)?;
+    let (dataset, test) = load(args, seeds[0], &driver, &bar)?;
+    let measured = match args.dtype.into() {
+        Dtype::Float32 => measure_all::<f32>(args, specs, &seeds, (&dataset, test.as_ref()), &driver, &bar)?,
+        Dtype::Float64 => measure_all::<f64>(args, specs, &seeds, (&dataset, test.as_ref()), &driver, &bar)?,
+    };
+    driver.check_interrupted()?;
+    let first = &measured[0].runs[0];
+    let comparison = Comparison {
+        kernel: first.map.kernel(),
+        preprocess: first.preprocess,
+        dataset,
+        test,
+        seeds,
+        cells: measured,
+        seconds: driver.seconds(),
+        total_seconds: start.elapsed().as_secs_f64(),
+        threads: driver.threads(),
+    };
+    if let Some(path) = &args.plot {
+        save(path, &comparison.chart().to_svg())?;
+    }
+    let mut out = std::io::stdout().lock();
+    if args.run.report.json {
+        writeln!(out, "{:#}", comparison.to_json(args))?;
+    } else {
+        write!(out, "{}", comparison.to_table(args))?;
+    }
+    Ok(())
+}
+
+fn check_plot(path: &Path) -> Result<(), Failure> {
+    match path.extension() {
+        Some(ending) if !ending.eq_ignore_ascii_case("svg") => {
+            Err(Failure::Usage(format!("{}: the plot is SVG; give it a name that ends with .svg", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn save(path: &Path, svg: &str) -> Result<(), Failure> {
+    let mut file = mercer_io::OutputFile::create(path)?;
+    file.write_all(svg.as_bytes()).map_err(|source| mercer_io::write_error(path, source))?;
+    Ok(file.finish()?)
+}
+
+/// The rows, and those to score on; of a bundled sample the training rows alone where nothing is learned.
+fn load(args: &CompareArgs, seed: u64, driver: &Driver<'_>, bar: &Bar) -> Result<(Dataset, Option<Dataset>), Failure> {
+    let split = !args.no_learner && args.rows.test.is_empty();
+    let rows = TrainingRows {
+        files: &args.rows,
+        reading: &args.reading,
+        columns: &args.columns,
+        encoding: &args.encoding,
+        test_size: split.then_some(args.test_size.unwrap_or(TEST_SIZE)),
+        stratify: !args.no_stratify,
+        task: args.task.map(Into::into),
+        seed,
+        dtype: args.dtype.into(),
+        quiet: args.run.report.quiet,
+        bar,
+    };
+    if args.no_learner { Ok((driver.time("load", || rows.load())?.0, None)) } else { rows.with_targets(driver) }
+}
+
+fn measure_all<T: Scalar>(
+    args: &CompareArgs,
+    specs: Vec<MapSpec>,
+    seeds: &[u64],
+    (dataset, test): (&Dataset, Option<&Dataset>),
+    driver: &Driver<'_>,
+    bar: &Bar,
+) -> Result<Vec<Cell>, Failure> {
+    let bytes = |spec: &MapSpec| spec.n_entries(dataset.n_inputs()) * size_of::<T>() as u64;
+    let mut cells: Vec<Cell> =
+        specs.into_iter().map(|spec| Cell { map_bytes: bytes(&spec), spec, runs: Vec::new() }).collect();
+    for &seed in seeds {
+        // The width depends on the rows and the seed alone: found once, it serves all maps.
+        let mut gamma = None;
+        for cell in &mut cells {
+            bar.label(format!("{} {}", cell.spec.name(), cell.spec.n_components(dataset.n_inputs())));
+            let spec = PipelineSpec {
+                preprocess: args.preprocess.into(),
+                map: with_gamma(&cell.spec, gamma),
+                learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
+                task: args.task.map(Into::into),
+                cv: None,
+                seed,
+            };
+            let run = measure::<T>(&spec, dataset, test, driver)?;
+            gamma = run.map.spec.gamma();
+            cell.runs.push(run);
+        }
+    }
+    Ok(cells)
+}
+
+fn with_gamma(spec: &MapSpec, found: Option<Gamma>) -> MapSpec {
+    match (spec.clone(), found) {
+        (MapSpec::Spectral(mut spec), Some(gamma)) => {
+            spec.gamma = gamma;
+            MapSpec::Spectral(spec)
+        }
+        (spec, _) => spec,
+    }
+}
+
+fn measure<T: Scalar>(
+    spec: &PipelineSpec,
+    dataset: &Dataset,
+    test: Option<&Dataset>,
+    driver: &Driver<'_>,
+) -> Result<Run, Failure> {
+    let measured = |features: &Features<T>, approximation, score| {
+        Ok(Run {
+            map: features.spec().clone(),
+            preprocess: features.preprocess().kind(),
+            approximation,
+            seconds_per_row: features.seconds_per_row(dataset, spec.seed, driver)?,
+            score,
+        })
+    };
+    if let Some(test) = test {
+        let (pipeline, report) = Pipeline::<T>::fit(dataset, spec, driver)?;
+        let score = pipeline.evaluate(driver, test)?;
+        return measured(pipeline.features(), report.approximation, Some(score.into()));
+    }
+    let features = Features::<T>::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
+    let approximation = features.approximation(dataset, spec.seed, driver)?;
+    measured(&features, approximation, None)
+}

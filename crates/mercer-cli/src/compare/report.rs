@@ -1,0 +1,237 @@
+//! A comparison as a table, as JSON and as a chart.
+
+use serde_json::{Map, Value, json};
+
+use super::{Cell, Comparison, Score};
+use crate::args::CompareArgs;
+use crate::memory::peak_bytes;
+use crate::plot::{Axis, Chart, Panel, Point};
+use crate::rows::described;
+use crate::text::{bytes, count, kernel, number, percent};
+
+/// What several seeds came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Estimate {
+    value: f64,
+    /// The standard deviation over the seeds; none for one.
+    deviation: Option<f64>,
+}
+
+impl Estimate {
+    /// The mean; none where a value is missing.
+    fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
+        let values = values.collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty())?;
+        let (n, sum): (f64, f64) = (values.len() as f64, values.iter().sum());
+        let squares: f64 = values.iter().map(|x| (x - sum / n).powi(2)).sum();
+        Some(Self { value: sum / n, deviation: (n > 1.0).then(|| (squares / (n - 1.0)).sqrt()) })
+    }
+
+    /// The root of the mean square, with the deviation of the values themselves.
+    fn root_mean_square(values: impl Iterator<Item = Option<f64>> + Clone) -> Option<Self> {
+        let squared = Self::mean(values.clone().map(|value| value.map(|x| x * x)))?;
+        Some(Self { value: squared.value.sqrt(), ..Self::mean(values)? })
+    }
+
+    fn shown(estimate: Option<Self>, number: impl Fn(f64) -> String) -> String {
+        match estimate {
+            None => "–".to_owned(),
+            Some(Self { value, deviation: None }) => number(value),
+            Some(Self { value, deviation: Some(deviation) }) => format!("{} ± {}", number(value), number(deviation)),
+        }
+    }
+}
+
+impl Cell {
+    fn kernel_rmse(&self) -> Option<Estimate> {
+        let errors = self.runs.iter().map(|run| run.approximation.as_ref().map(|report| report.kernel.rmse));
+        Estimate::root_mean_square(errors)
+    }
+
+    fn distortion(&self) -> Option<Estimate> {
+        Estimate::mean(self.runs.iter().map(|run| run.approximation.as_ref().map(|report| report.distances.mean)))
+    }
+
+    /// The seed says nothing of the time: the smallest is the one least disturbed.
+    fn microseconds(&self) -> f64 {
+        1e6 * self.runs.iter().map(|run| run.seconds_per_row).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Accuracy, or the RMSE of a regression.
+    fn score(&self) -> Option<Estimate> {
+        Estimate::mean(self.runs.iter().map(|run| {
+            run.score.map(|score| match score {
+                Score::Accuracy(value) | Score::Rmse(value) => value,
+            })
+        }))
+    }
+
+    fn n_components(&self) -> usize {
+        self.runs[0].map.n_components()
+    }
+}
+
+impl Comparison {
+    /// What the score is, where anything was learned.
+    fn measure(&self) -> Option<&'static str> {
+        self.cells[0].runs[0].score.map(|score| match score {
+            Score::Accuracy(_) => "accuracy",
+            Score::Rmse(_) => "rmse",
+        })
+    }
+
+    fn seeds_text(&self) -> String {
+        match self.seeds.as_slice() {
+            [seed] => format!("seed {seed}"),
+            seeds => format!("seeds {} to {}", seeds[0], seeds[seeds.len() - 1]),
+        }
+    }
+
+    /// Rows, kernel, learner and seeds, on one line each.
+    fn headings(&self) -> [String; 2] {
+        let (rows, inputs) = (count(self.dataset.n_rows()), count(self.dataset.n_inputs() as u64));
+        let tested = self.test.as_ref().map(|test| format!("; scored on {} others", count(test.n_rows())));
+        let data = format!("{}: {rows} rows × {inputs} inputs{}", self.dataset.info().name, tested.unwrap_or_default());
+        let learner = if self.test.is_some() { "ridge, lambda found by the data; " } else { "" };
+        [data, format!("{}; {learner}{}", kernel(self.kernel), self.seeds_text())]
+    }
+
+    pub(super) fn to_table(&self, args: &CompareArgs) -> String {
+        let mut head = vec!["map", "D", "kernel RMSE", "distortion", "µs/row", "memory"];
+        head.extend(self.measure().map(|measure| if measure == "rmse" { "RMSE" } else { measure }));
+        let accuracy = self.measure() == Some("accuracy");
+        let mut lines: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
+        for cell in &self.cells {
+            let mut line = vec![
+                cell.spec.name().to_owned(),
+                count(cell.n_components() as u64),
+                Estimate::shown(cell.kernel_rmse(), |x| format!("{x:.5}")),
+                Estimate::shown(cell.distortion(), percent),
+                format!("{:.2}", cell.microseconds()),
+                bytes(cell.map_bytes),
+            ];
+            if self.test.is_some() {
+                line.push(Estimate::shown(cell.score(), if accuracy { percent } else { number }));
+            }
+            lines.push(line);
+        }
+        let mut text = format!("{}\n\n{}", self.headings().join("\n"), aligned(&lines));
+        if let Some(path) = &args.plot {
+            text.push_str(&format!("\nplot        {}\n", path.display()));
+        }
+        text
+    }
+
+    pub(super) fn to_json(&self, args: &CompareArgs) -> Value {
+        let mut seconds: Map<String, Value> =
+            self.seconds.iter().map(|(stage, time)| ((*stage).to_owned(), json!(time))).collect();
+        seconds.insert("total".to_owned(), json!(self.total_seconds));
+        json!({
+            "command": "compare",
+            "dataset": described(&self.dataset),
+            "n_test_rows": self.test.as_ref().map(mercer::dataset::Dataset::n_rows),
+            "preprocess": self.preprocess,
+            "dtype": mercer::Dtype::from(args.dtype),
+            "seeds": self.seeds,
+            "score": self.measure(),
+            "results": self.cells.iter().map(|cell| self.result(cell)).collect::<Vec<_>>(),
+            "seconds": seconds,
+            "threads": self.threads,
+            "peak_memory_bytes": peak_bytes(),
+            "plot": args.plot,
+        })
+    }
+
+    fn result(&self, cell: &Cell) -> Value {
+        let mut object = json!({
+            "map": cell.spec.name(),
+            "n_components": cell.n_components(),
+            "spec": cell.runs[0].map.spec,
+            "microseconds_per_row": cell.microseconds(),
+            "map_bytes": cell.map_bytes,
+        });
+        let mut insert = |name: &str, estimate: Option<Estimate>| {
+            object[name] = json!(estimate.map(|estimate| estimate.value));
+            object[format!("{name}_deviation")] = json!(estimate.and_then(|estimate| estimate.deviation));
+        };
+        insert("kernel_rmse", cell.kernel_rmse());
+        insert("distortion", cell.distortion());
+        if let Some(measure) = self.measure() {
+            insert(measure, cell.score());
+        }
+        object
+    }
+
+    /// The error by the number of features, and what it comes to by time: the score, or the error where none is.
+    pub(super) fn chart(&self) -> Chart {
+        let mut names: Vec<String> = self.cells.iter().map(|cell| cell.spec.name().to_owned()).collect();
+        names.dedup();
+        let lines = |x: &dyn Fn(&Cell) -> f64, y: &dyn Fn(&Cell) -> Option<f64>| -> Vec<Vec<Point>> {
+            let groups = self.cells.chunk_by(|a, b| a.spec.name() == b.spec.name());
+            let point = |cell: &Cell| Some(Point { x: x(cell), y: y(cell)?, note: note(cell) });
+            groups.map(|cells| cells.iter().filter_map(point).collect()).collect()
+        };
+        let axis = |label: &str, log| Axis { label: label.to_owned(), log, ticks: Vec::new() };
+        let rmse = |cell: &Cell| cell.kernel_rmse().map(|estimate| estimate.value);
+        let mut sizes: Vec<usize> = self.cells.iter().map(Cell::n_components).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let error = Panel {
+            title: "Kernel error by features".to_owned(),
+            x: Axis { ticks: sizes.iter().map(|&size| size as f64).collect(), ..axis("features D", true) },
+            y: axis("kernel RMSE", true),
+            lines: lines(&|cell| cell.n_components() as f64, &rmse),
+        };
+        let score = |cell: &Cell| cell.score().map(|estimate| estimate.value);
+        let (title, y, values) = match self.measure() {
+            Some("accuracy") => {
+                let percents = lines(&Cell::microseconds, &|cell| score(cell).map(|share| 100.0 * share));
+                ("Accuracy by time", axis("accuracy on test rows, %", false), percents)
+            }
+            Some(_) => ("Error by time", axis("RMSE on test rows", false), lines(&Cell::microseconds, &score)),
+            None => ("Kernel error by time", axis("kernel RMSE", true), lines(&Cell::microseconds, &rmse)),
+        };
+        let x = axis("µs per row of the map, on one thread", true);
+        let time = Panel { title: title.to_owned(), x, y, lines: values };
+        let [data, setting] = self.headings();
+        Chart { title: data, subtitle: setting, names, panels: [error, time] }
+    }
+}
+
+fn note(cell: &Cell) -> String {
+    let error = Estimate::shown(cell.kernel_rmse(), |x| format!("{x:.5}"));
+    let (name, size, time) = (cell.spec.name(), count(cell.n_components() as u64), cell.microseconds());
+    format!("{name}, D {size}: kernel RMSE {error}, {time:.2} µs per row")
+}
+
+/// Columns side by side, the first to the left, with a blank line between groups of the same first word.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let mut text = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        if i > 1 && line[0] != lines[i - 1][0] {
+            text.push('\n');
+        }
+        text.push_str(&format!("{:<1$}", line[0], widths[0]));
+        for (cell, width) in line.iter().zip(&widths).skip(1) {
+            text.push_str(&format!("   {cell:>width$}"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_by_hand() {
+        let values = [Some(1.0), Some(3.0), Some(5.0)];
+        assert_eq!(Estimate::mean(values.into_iter()), Some(Estimate { value: 3.0, deviation: Some(2.0) }));
+        let root = Estimate { value: (35.0_f64 / 3.0).sqrt(), deviation: Some(2.0) };
+        assert_eq!(Estimate::root_mean_square(values.into_iter()), Some(root));
+        assert_eq!(Estimate::mean([Some(0.3)].into_iter()), Some(Estimate { value: 0.3, deviation: None }));
+        assert_eq!(Estimate::mean([Some(0.3), None].into_iter()), None);
+    }
+}

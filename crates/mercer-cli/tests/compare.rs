@@ -1,0 +1,188 @@
+//! `mercer compare`: its table, its JSON and its plot; the same numbers as a training.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use serde_json::Value;
+use support::{Folder, Table};
+
+fn results(report: &Value) -> &Vec<Value> {
+    report["results"].as_array().unwrap()
+}
+
+fn float(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Exit status 2, one line that says why, and no file.
+fn refuse(folder: &Folder, arguments: &str, says: &[&str]) {
+    let before = folder.names();
+    let run = folder.run(&format!("compare {arguments}"));
+    assert_eq!((run.status, run.stdout.as_str()), (Some(2), ""), "mercer compare {arguments}: {run:?}");
+    assert_eq!(run.stderr.lines().count(), 1, "mercer compare {arguments}: {run:?}");
+    for part in says {
+        assert!(run.stderr.contains(part), "mercer compare {arguments} should say {part:?}: {}", run.stderr);
+    }
+    assert_eq!(folder.names(), before, "mercer compare {arguments}");
+}
+
+/// Every element is closed in its order, and nothing is no number.
+fn assert_svg(svg: &str, names: &[&str]) {
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    let mut open: Vec<&str> = Vec::new();
+    for part in svg.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').unwrap_or_else(|| panic!("<{part} has no end"));
+        assert!(!text.contains('>'), "{part}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None if tag.ends_with('/') => {}
+            None => open.push(tag.split_whitespace().next().unwrap()),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    for part in svg.split('&').skip(1) {
+        assert!(["amp;", "lt;", "gt;", "quot;"].iter().any(|name| part.starts_with(name)), "&{part}");
+    }
+    for name in names {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}: {svg}");
+    }
+    for bad in ["NaN", "inf"] {
+        assert!(!svg.contains(bad), "{bad}: {svg}");
+    }
+}
+
+#[test]
+fn digits_as_a_training_has_them() {
+    let folder = Folder::new();
+    let flags = "--sample digits --seed 3";
+    let report = folder.json(&format!("compare {flags} --maps fourier,sorf --n-components 64..128"));
+    assert_eq!((&report["command"], &report["score"]), (&"compare".into(), &"accuracy".into()));
+    assert_eq!((&report["seeds"], &report["n_test_rows"]), (&vec![3].into(), &360.into()));
+    let found: Vec<_> = results(&report).iter().map(|r| (r["map"].as_str().unwrap(), &r["n_components"])).collect();
+    assert_eq!(found, [("fourier", &64.into()), ("fourier", &128.into()), ("sorf", &64.into()), ("sorf", &128.into())]);
+    for result in results(&report) {
+        let (map, size) = (result["map"].as_str().unwrap(), &result["n_components"]);
+        let trained = folder.json(&format!("train {flags} --map {map} --n-components {size}"));
+        assert_eq!(result["kernel_rmse"], trained["approximation"]["kernel"]["rmse"], "{map} {size}");
+        assert_eq!(result["distortion"], trained["approximation"]["distances"]["mean"], "{map} {size}");
+        assert_eq!(result["accuracy"], trained["test"]["accuracy"], "{map} {size}");
+        assert_eq!(result["spec"], trained["spec"]["map"]["spec"], "{map} {size}");
+        assert!(result["kernel_rmse_deviation"].is_null(), "one seed has no deviation");
+        let time = float(&result["microseconds_per_row"]);
+        assert!(time > 0.0 && time < 1e5, "{time}");
+    }
+    // 64 inputs × 32 frequencies of float32; four vectors of 64 places.
+    assert_eq!((&results(&report)[0]["map_bytes"], &results(&report)[2]["map_bytes"]), (&8192.into(), &1024.into()));
+}
+
+#[test]
+fn the_table_and_the_plot() {
+    let folder = Folder::new();
+    let text = folder.ok("compare --sample digits --maps sorf,fourier,sorf --n-components 128,64 --plot maps.svg");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains("1,438 rows × 64 inputs") && lines[0].contains("359"), "{text}");
+    assert!(lines[1].contains("the RBF kernel, gamma ") && lines[1].contains("ridge"), "{text}");
+    assert_eq!(lines[3].split_whitespace().next(), Some("map"));
+    let rows: Vec<Vec<&str>> = lines[4..].iter().map(|line| line.split_whitespace().take(2).collect()).collect();
+    let expected: [&[&str]; 5] = [&["sorf", "64"], &["sorf", "128"], &[], &["fourier", "64"], &["fourier", "128"]];
+    assert_eq!(rows[..5], expected, "{text}");
+    let widths: Vec<usize> = [3, 4, 5, 7, 8].map(|i| lines[i].chars().count()).into();
+    assert!(widths.iter().all(|width| *width == widths[0]), "aligned: {text}");
+    assert!(text.ends_with("plot        maps.svg\n"), "{text}");
+    assert_eq!(folder.names(), ["maps.svg"]);
+    let svg = folder.text("maps.svg");
+    assert_svg(&svg, &["sorf", "fourier", "64", "128", "kernel RMSE"]);
+    assert_eq!(svg.matches("<polyline ").count(), 4, "two lines in two panels");
+    assert_eq!(svg.matches("<title>").count(), 8);
+}
+
+#[test]
+fn a_regression_by_its_error() {
+    let folder = Folder::new();
+    folder.write("a&b.csv", Table::new(90, 4, 3).csv("length", &["0.5", "1.75", "4"]));
+    let flags = "a&b.csv --maps orthogonal,quasi --n-components 32 --dtype float64";
+    let report = folder.json(&format!("compare {flags} --plot r.svg"));
+    assert_eq!((&report["score"], &report["n_test_rows"]), (&"rmse".into(), &18.into()));
+    let trained = folder.json("train a&b.csv --test-size 0.2 --map quasi --n-components 32 --dtype float64");
+    assert_eq!(results(&report)[1]["rmse"], trained["test"]["rmse"]);
+    assert!(results(&report)[1]["accuracy"].is_null());
+    assert_eq!(results(&report)[0]["map_bytes"], 4 * 16 * 8);
+    assert_svg(&folder.text("r.svg"), &["orthogonal", "quasi", "RMSE on test rows"]);
+    assert!(folder.text("r.svg").contains(">a&amp;b.csv"));
+    assert!(folder.ok(&format!("compare {flags}")).contains("   RMSE\n"));
+}
+
+#[test]
+fn rows_without_targets() {
+    let folder = Folder::new();
+    let table = Table::new(60, 5, 2);
+    folder.write("x.npy", table.npy());
+    folder.write("x.csv", table.inputs_only());
+    let flags = "--maps fourier,fastfood --n-components 16..64";
+    refuse(&folder, &format!("x.npy {flags} --plot x.svg"), &["x.npy", "no targets", "--labels"]);
+    let report = folder.json(&format!("compare x.npy {flags} --no-learner --plot x.svg"));
+    assert!(report["score"].is_null() && report["n_test_rows"].is_null());
+    assert_eq!((&report["dataset"]["n_rows"], results(&report).len()), (&60.into(), 6));
+    let errors: Vec<f64> = results(&report).iter().map(|result| float(&result["kernel_rmse"])).collect();
+    assert!(errors[2] < errors[0] && errors[5] < errors[3], "more features, less error: {errors:?}");
+    assert_svg(&folder.text("x.svg"), &["fourier", "fastfood", "Kernel error by time"]);
+    let same = folder.json(&format!("compare x.csv --target none {flags} --no-learner"));
+    assert_eq!(same["results"][4]["kernel_rmse"], report["results"][4]["kernel_rmse"]);
+    assert!(folder.ok(&format!("compare x.npy {flags} --no-learner")).contains("memory\n"));
+    // Equal rows have no distances to distort.
+    folder.write("equal.csv", "1,2\n1,2\n1,2\n");
+    let run = folder.json("compare equal.csv --target none --n-components 4 --gamma 1 --no-learner --plot equal.svg");
+    assert!(run["results"][0]["kernel_rmse"].is_null());
+    assert_svg(&folder.text("equal.svg"), &["no values to draw"]);
+}
+
+#[test]
+fn several_seeds() {
+    let folder = Folder::new();
+    folder.write("x.npy", Table::new(80, 6, 2).npy());
+    let flags = "x.npy --no-learner --maps fourier --n-components 32 --gamma median";
+    let each: Vec<Value> = (5..8).map(|seed| folder.json(&format!("compare {flags} --seed {seed}"))).collect();
+    let all = folder.json(&format!("compare {flags} --seed 5 --seeds 3"));
+    assert_eq!(all["seeds"], serde_json::json!([5, 6, 7]));
+    let values = |name: &str| -> Vec<f64> { each.iter().map(|report| float(&results(report)[0][name])).collect() };
+    let result = &results(&all)[0];
+    let near = |got: &Value, expected: f64| assert!((float(got) - expected).abs() < 1e-12, "{got} for {expected}");
+    let deviation = |x: &[f64]| {
+        let mean = x.iter().sum::<f64>() / 3.0;
+        (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 2.0).sqrt()
+    };
+    let rmse = values("kernel_rmse");
+    near(&result["kernel_rmse"], (rmse.iter().map(|x| x * x).sum::<f64>() / 3.0).sqrt());
+    near(&result["kernel_rmse_deviation"], deviation(&rmse));
+    let distortion = values("distortion");
+    near(&result["distortion"], distortion.iter().sum::<f64>() / 3.0);
+    near(&result["distortion_deviation"], deviation(&distortion));
+    let text = folder.ok(&format!("compare {flags} --seed 5 --seeds 3"));
+    assert!(text.contains("seeds 5 to 7") && text.contains(" ± "), "{text}");
+}
+
+#[test]
+fn refusals() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(40, 4, 2).csv("class", &["a", "b"]));
+    folder.write("a.svg", "a,class\n1,b\n");
+    std::fs::create_dir(folder.file("folder.svg")).unwrap();
+    refuse(&folder, "a.csv --n-components 8..4", &["8..4", "doubles", "--n-components"]);
+    refuse(&folder, "a.csv --n-components 64,x", &["whole number"]);
+    refuse(&folder, "a.csv --n-components 63", &["--n-components is 63", "even"]);
+    refuse(&folder, "a.csv --n-components 64 --maps fourier,fast", &["fast", "fastfood, quasi"]);
+    refuse(&folder, "a.csv --maps sorf --kernel laplace", &["--kernel", "radial"]);
+    refuse(&folder, "a.csv --nu 2.5", &["--nu is of use with --kernel matern only"]);
+    refuse(&folder, "a.csv --seeds 0", &["--seeds"]);
+    refuse(&folder, &format!("a.csv --seed {} --seeds 2", u64::MAX), &["seeds"]);
+    refuse(&folder, "a.csv --no-learner --test-size 0.5", &["--no-learner", "--test-size"]);
+    refuse(&folder, "a.csv --test-size 1.5", &["--test-size is 1.5"]);
+    refuse(&folder, "--sample digits a.csv", &["--sample"]);
+    refuse(&folder, "a.svg --plot a.svg", &["a.svg is read by this command"]);
+    refuse(&folder, "a.csv --plot a.csv", &["the plot is SVG", ".svg"]);
+    refuse(&folder, "a.csv --plot folder.svg", &["folder.svg"]);
+    assert_eq!(folder.run("compare a.csv --plot nowhere/a.svg").status, Some(1));
+    refuse(&folder, "none.csv --plot new.svg", &["none.csv"]);
+}
