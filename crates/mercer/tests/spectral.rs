@@ -273,6 +273,9 @@ fn orthogonal_frequencies_err_less_and_fastfood_little_more() {
         for frequencies in [Frequencies::Orthogonal, Frequencies::Sorf] {
             assert!(error(frequencies) < fourier, "{frequencies:?}: {} {fourier}", error(frequencies));
         }
+        // Evenly filled slices of each input: not worse than random points.
+        let quasi = error(Frequencies::Quasi);
+        assert!(quasi < 1.02 * fourier, "{quasi} {fourier}");
         let fastfood = error(Frequencies::Fastfood);
         assert!(fastfood < 1.35 * fourier, "{fastfood} {fourier}");
     }
