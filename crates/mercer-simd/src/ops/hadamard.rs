@@ -9,10 +9,10 @@
 //! same bits.
 //!
 //! How it is done, for vectors of w values:
-//! - strides below w: within a register, as it is loaded ([`Vector::butterflies`]);
+//! - strides below w: within a register, as it is loaded (`Vector::butterflies`);
 //! - the next up to 4 stages among the 8 or 16 registers loaded together: one reading and one writing for 8 stages of f32
 //!   in 512 bits;
-//! - then passes of up to 4 stages over parts of [`FIRST_CACHE`] bytes; at strides of [`ALIASED`] bytes and more, where
+//! - then passes of up to 4 stages over parts of `FIRST_CACHE` bytes; at strides of `ALIASED` bytes and more, where
 //!   lines a stride apart compete for the same ways of the first-level cache, of up to 3;
 //! - beyond that, passes of up to 3 stages joining neighbouring parts as soon as all of them are ready, so that they are
 //!   found in the nearest cache that holds them.

@@ -40,7 +40,7 @@ impl<T: Scalar> DenseProjection<T> {
         Ok(Self::drawn(&inputs, &outputs, |range| columns(law, seed, Purpose::Projection, n_inputs, range)))
     }
 
-    /// Frequencies of a radial kernel whose directions are orthogonal, `n_inputs` at a time: see [`orthogonal`].
+    /// Frequencies of a radial kernel whose directions are orthogonal, `n_inputs` at a time.
     ///
     /// # Errors
     /// [`Error::Parameter`] when there is not a length scale for each input or the frequencies are not radial.
@@ -53,7 +53,7 @@ impl<T: Scalar> DenseProjection<T> {
         Ok(Self::drawn(&inputs, &outputs, |columns| blocks.columns(columns)))
     }
 
-    /// Frequencies of a kernel at points that fill the space evenly: see [`quasi`].
+    /// Frequencies of a kernel at points that fill the space evenly.
     ///
     /// # Errors
     /// [`Error::Parameter`] when there is not a length scale for each input.
