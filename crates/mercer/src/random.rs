@@ -357,12 +357,14 @@ pub fn normal_columns<T: Scalar>(seed: u64, purpose: Purpose, n_inputs: usize, r
     columns(Law::Normal, seed, purpose, n_inputs, range)
 }
 
-/// The numbers 0 .. n in a random order: by their elements of lane 0, ties by number. Cost: a sort.
+/// The numbers 0 .. n in a random order: [`Stream::permutation_into`] of lane 0.
+///
+/// # Panics
+/// When n is 2^32 or more.
 pub fn permutation(seed: u64, purpose: Purpose, n: usize) -> Vec<usize> {
-    let mut keyed = Vec::with_capacity(n);
-    Stream::new(seed, purpose).for_each_bits(0..n as u64, |i, key| keyed.push((key, i as usize)));
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, i)| i).collect()
+    let mut order = vec![0; n];
+    Stream::new(seed, purpose).permutation_into(&mut order);
+    order.into_iter().map(|i| i as usize).collect()
 }
 
 /// `k` of the numbers 0 .. n without replacement: the first `k` of their [`permutation`] (all, when k ≥ n).

@@ -190,11 +190,11 @@ impl LearnerArgs {
 pub(crate) enum Map {
     /// Waves of independent frequencies: random Fourier features
     Fourier,
-    /// Waves of orthogonal frequencies: more accurate, as fast
+    /// Waves of orthogonal frequencies: a smaller kernel error at the same cost for a row
     Orthogonal,
-    /// Waves of frequencies by three Walsh-Hadamard transforms: about as accurate, many times faster for many inputs
+    /// Waves of frequencies by three Walsh-Hadamard transforms: close to orthogonal ones, cheaper for many inputs
     Sorf,
-    /// Waves of frequencies by two transforms and normal numbers: unbiased, many times faster for many inputs
+    /// Waves of frequencies by two transforms and normal numbers: unbiased, cheaper for many inputs
     Fastfood,
     /// Waves of frequencies that fill the space evenly
     Quasi,

@@ -30,9 +30,9 @@
 //! sine are taken in place while that is in cache. Memory: V, d·m values, or for `fastfood` and `sorf` some diagonals of m;
 //! rebuilt from the seed when a model is loaded.
 //!
-//! Use `sorf` for many inputs: it is as accurate as `orthogonal` and many times faster. Use `fourier` below some 64 inputs,
-//! and wherever the expectation must be exact; `orthogonal` where accuracy is worth a matrix product. `laplace` has
-//! `fourier` and `quasi` only.
+//! Use `sorf` for many inputs, where its bias is small and its cost least; `fourier` for few, and wherever the expectation
+//! must be exact; `orthogonal` where accuracy is worth a matrix product. `laplace` has `fourier` and `quasi` only.
+//! `mercer compare` measures them on your rows.
 //!
 //! References: Rahimi and Recht, "Random features for large-scale kernel machines", NIPS 2007; Sutherland and Schneider, "On
 //! the error of random Fourier features", UAI 2015 (the variances); Yu, Suresh, Choromanski, Holtmann-Rice and Kumar,

@@ -8,7 +8,6 @@
 //! | [`fastfood`](HadamardProjection::fastfood) | (1/√p)·S·H·G·Π·H·B, G normal, Π a permutation, Sⱼ = sⱼ/‖G‖, sⱼ ~ χ(p) | each N(0, I) in law; those of a block not independent |
 //! | [`sorf`](HadamardProjection::sorf) | (1/p)·H·D₃·H·D₂·H·D₁ | orthogonal, of length √p |
 //! | [`srht`](HadamardProjection::srht) | (1/√n)·R·H·D, R picks rows | orthogonal |
-//! | [`orthonormal`](HadamardProjection::orthonormal) | H/√p | the transform itself |
 //!
 //! Zarza's thesis (sections 5.2 and 6.1) multiplies S by ‖G‖; divided by it, row j has the length sⱼ, as the tests show.
 //!
@@ -153,17 +152,6 @@ impl<T: Scalar> HadamardProjection<T> {
         Stream::new(seed, Purpose::Permutation).lane(shape.n_blocks() - 1).permutation_into(&mut places);
         places.truncate(n_outputs - (shape.n_blocks() - 1) * shape.block_len);
         Ok(Self { chosen: Some(places), ..shape.projection(vec![round], |_| factor) })
-    }
-
-    /// The transform of the row itself, with H/√p.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] when the number of inputs is outside its range.
-    pub fn orthonormal(n_inputs: usize) -> Result<Self> {
-        let shape = Shape::new(n_inputs, padded_len(n_inputs.clamp(1, MAX_INPUTS)), 0)?;
-        let (block_len, factor) = (shape.block_len, (1.0 / shape.block_len as f64).sqrt());
-        let ones = Aligned::collect((0..block_len).map(|_| T::one()));
-        Ok(shape.projection(vec![Round::new(block_len, ones, None)], |_| factor))
     }
 
     /// Where the last block begins if only some of its places are outputs.
