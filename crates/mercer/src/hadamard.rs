@@ -22,7 +22,7 @@ pub use mercer_simd::ops::hadamard::{padded_len, split_lens};
 
 use crate::{Driver, Error, Result};
 
-/// Values of a row that threads share: below, they would wait for one another longer than they work.
+/// Values of a row that threads share; a shorter one is left to one of them. A cautious choice, not a measured one.
 const SHARED: usize = 1 << 17;
 /// Parts for each thread, so that none waits long for the last.
 const PARTS: usize = 4;
