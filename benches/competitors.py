@@ -4,6 +4,8 @@
     competitors.py <name>                   one JSON object a line, as mercer-bench prints them
     competitors.py train-child <threads>    one run of the train bench, for its peak memory
     competitors.py polars-child <file>      polars' part of the read bench, with POLARS_MAX_THREADS of the environment
+    competitors.py extra-child              scikit-learn-extra's part of the spectral bench: its last release needs
+                                            numpy before 2, so it runs under the Python that MERCER_SKLEARN_EXTRA names
 
 Names, variants, shapes, types and threads are those of mercer-bench, whose `list` states the conditions.
 `cargo xtask bench` sets up the environment and runs both sides in turn.
@@ -93,6 +95,25 @@ def bench_spectral():
         )
     for name in ["fourier", "orthogonal", "sorf", "fastfood", "quasi"]:
         report("spectral", f"784 to 4,096, f32, {name}", 1, "scikit-learn", timing, len(rows), "row")
+    python = os.environ.get("MERCER_SKLEARN_EXTRA")
+    if python is None:
+        skip("spectral", "scikit-learn-extra", "MERCER_SKLEARN_EXTRA does not name a Python that has it")
+    else:
+        subprocess.run([python, __file__, "extra-child"], check=True)
+
+
+def extra_child():
+    from sklearn_extra.kernel_approximation import Fastfood
+
+    rows = np.random.default_rng(1).random((2048, 784), dtype=np.float32)
+    timings = []
+    for n_components, form in [(2048, "accuracy"), (4096, "mem")]:
+        fastfood = Fastfood(sigma=50**0.5, n_components=n_components, tradeoff_mem_accuracy=form, random_state=0)
+        fastfood.fit(rows)
+        assert fastfood.transform(rows[:8]).shape == (8, 4096)
+        with threadpool_limits(1):
+            timings.append(fastest(lambda: fastfood.transform(rows)))
+    report("spectral", "784 to 4,096, f32, fastfood", 1, "scikit-learn-extra", min(timings), len(rows), "row")
 
 
 def bench_matmul():
@@ -394,6 +415,8 @@ def main(arguments):
             train_child(int(threads))
         case ["polars-child", path]:
             polars_child(path)
+        case ["extra-child"]:
+            extra_child()
         case [name] if name in BENCHES:
             BENCHES[name]()
         case _:

@@ -9,7 +9,8 @@ use crate::measure::{Case, fastest};
 
 pub(crate) const CONDITIONS: &str = "4,096 features of the RBF kernel of 2,048 x 784 float32 rows on one core, into memory already there. mercer: the map alone, paired waves, \
     so 2,048 frequencies; scikit-learn: RBFSampler.transform, fitted on float32, whose result is fresh memory (it has no way to reuse any) in calls of \
-    512 or 2,048 rows, whichever is faster. kept_bytes is what the map keeps";
+    512 or 2,048 rows, whichever is faster; scikit-learn-extra: Fastfood.transform, paired or with phases, whichever is faster (it computes in \
+    float64). kept_bytes is what the map keeps";
 
 const N_ROWS: usize = 2_048;
 const N_COMPONENTS: usize = 4_096;
