@@ -97,12 +97,13 @@ fn write<T: Scalar>(
     let mut file = TableFile::create(args.output.as_deref(), &schema)?;
     let mut first_row = 0;
     features.for_each("write", driver, dataset, TargetUse::AsStored, |values, targets| {
+        let values = values.to_dense();
         if let Some(at) = values.outer_iter().position(|row| !row.iter().all(|x| x.is_finite())) {
             return Err(mercer::Error::TooLarge { row: first_row + at as u64, dtype: T::DTYPE });
         }
         first_row += values.nrows() as u64;
         let targets = if let PanelTargets::AsStored(parts) = targets { TargetBlock::join(parts.clone()) } else { None };
-        Ok(file.write(&Block::new(rows(values.to_owned()), targets))?)
+        Ok(file.write(&Block::new(rows(values.into_owned()), targets))?)
     })?;
     let paths = file.finish()?;
     let mut out = std::io::stdout().lock();

@@ -4,11 +4,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use mercer_simd::{Scalar, huge_pages};
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use ndarray::{ArrayViewMut2, s};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::dataset::{Panel, PanelTargets, Panels, Rows, panel_rows};
+use crate::dataset::{Panel, PanelRows, PanelTargets, Panels, Rows, panel_rows};
 use crate::feature_maps::FeatureMap;
 use crate::preprocess::Preprocess;
 use crate::{Error, Result};
@@ -44,7 +44,11 @@ pub struct Driver<'p> {
     pool: ThreadPool,
     progress: &'p dyn Progress,
     seconds: Mutex<Vec<(&'static str, Duration)>>,
+    memory: u64,
 }
+
+/// Bytes for features that are kept, unless the caller knows better.
+const DEFAULT_MEMORY: u64 = 2 << 30;
 
 impl<'p> Driver<'p> {
     /// A driver with this many threads; 0 means one for each core.
@@ -59,7 +63,20 @@ impl<'p> Driver<'p> {
             .num_threads(threads)
             .build()
             .map_err(|_| Error::parameter("threads", threads, "a number of threads that can be started"))?;
-        Ok(Self { pool, progress, seconds: Mutex::new(Vec::new()) })
+        Ok(Self { pool, progress, seconds: Mutex::new(Vec::new()), memory: DEFAULT_MEMORY })
+    }
+
+    /// The same driver with so many bytes for features that are kept between passes; what does not fit is mapped again
+    /// at every pass.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Bytes for features that are kept.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Number of threads.
@@ -78,6 +95,28 @@ impl<'p> Driver<'p> {
     /// [`Error::Interrupted`] when the work should end.
     pub fn check_interrupted(&self) -> Result<()> {
         if self.progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Hands `each` the panels of a pass that are kept, with the number of their first rows.
+    pub(crate) fn for_each_kept<T: Scalar>(
+        &self,
+        stage: &'static str,
+        n_rows: u64,
+        panels: &[PanelRows<T>],
+        each: &mut (dyn FnMut(usize, Rows<'_, T>) -> Result<()> + Send),
+    ) -> Result<()> {
+        self.progress.start(stage, n_rows);
+        let mut first = 0;
+        let result = panels.iter().try_for_each(|panel| {
+            self.check_interrupted()?;
+            let rows = panel.view();
+            self.time(stage, || each(first, rows))?;
+            first += rows.n_rows();
+            self.progress.advance(rows.n_rows() as u64);
+            Ok(())
+        });
+        self.progress.finish();
+        result
     }
 
     /// Runs `work` on the threads and counts its time to `stage`.
@@ -106,8 +145,8 @@ impl<'p> Driver<'p> {
         result
     }
 
-    /// Hands `each` the features of every panel of a pass, with its targets. The time of the map is counted to "map",
-    /// that of `each` to `stage`.
+    /// Hands `each` the features of every panel of a pass, with its targets: dense, unless the map keeps sparse rows.
+    /// The time of the map is counted to "map", that of `each` to `stage`.
     ///
     /// # Errors
     /// As [`Driver::for_each_panel`].
@@ -117,8 +156,13 @@ impl<'p> Driver<'p> {
         n_rows: u64,
         panels: Panels<'_, T>,
         (preprocess, map): (&Preprocess<T>, &dyn FeatureMap<T>),
-        mut each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+        mut each: impl FnMut(Rows<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
+        if map.keeps_rows() {
+            return self.for_each_panel(stage, n_rows, panels, Some(preprocess), |panel| {
+                each(panel.rows.view(), &panel.targets)
+            });
+        }
         let panels = panels.sized_for(map.n_components());
         let n_panel = panel_rows(map.n_components().max(map.n_inputs())).min(n_rows as usize);
         let mut features = huge_pages::zeros((n_panel, map.n_components()));
@@ -127,10 +171,40 @@ impl<'p> Driver<'p> {
             let rows = panel.rows.view();
             let mut features = features.slice_mut(s![..rows.n_rows(), ..]);
             self.time("map", || transform_on(self.threads(), map, rows, features.view_mut()))?;
-            self.time(stage, || each(features.view(), &panel.targets))
+            self.time(stage, || each(features.view().into(), &panel.targets))
         });
         self.progress.finish();
         result
+    }
+
+    /// The features of all panels of a pass, kept; `each` is told the targets.
+    ///
+    /// # Errors
+    /// As [`Driver::for_each_panel`].
+    pub(crate) fn collect_features<T: Scalar>(
+        &self,
+        n_rows: u64,
+        panels: Panels<'_, T>,
+        (preprocess, map): (&Preprocess<T>, &dyn FeatureMap<T>),
+        mut each: impl FnMut(&PanelTargets) -> Result<()> + Send,
+    ) -> Result<Vec<PanelRows<T>>> {
+        let mut kept = Vec::new();
+        let panels = if map.keeps_rows() { panels } else { panels.sized_for(map.n_components()) };
+        self.progress.start("map", n_rows);
+        let result = self.run(panels, Some(preprocess), |panel| {
+            each(&panel.targets)?;
+            if map.keeps_rows() {
+                kept.push(panel.rows);
+                return Ok(());
+            }
+            let rows = panel.rows.view();
+            let mut features = huge_pages::zeros((rows.n_rows(), map.n_components()));
+            self.time("map", || transform_on(self.threads(), map, rows, features.view_mut()))?;
+            kept.push(PanelRows::Dense(features));
+            Ok(())
+        });
+        self.progress.finish();
+        result.map(|()| kept)
     }
 
     fn run<T: Scalar>(

@@ -214,7 +214,7 @@ impl<T: Scalar> Pipeline<T> {
         let targets = if with_targets { TargetUse::Encoded(&self.encoder) } else { TargetUse::None };
         let mut first_row = 0;
         let result = self.features.for_each("predict", driver, dataset, targets, |features, targets| {
-            let mut scores = Array2::zeros((features.nrows(), self.model.n_outputs()));
+            let mut scores = Array2::zeros((features.n_rows(), self.model.n_outputs()));
             self.model.scores_into(features, scores.view_mut());
             if let Some(at) = scores.outer_iter().position(|row| !row.iter().all(|score| score.is_finite())) {
                 return Err(Error::TooLarge { row: first_row + at as u64, dtype: T::DTYPE });

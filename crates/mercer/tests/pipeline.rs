@@ -413,7 +413,7 @@ fn check_validation(data: &Data, y: &Array2<f64>, classes: Option<&[usize]>, cv:
     // The model itself is fitted to all rows.
     let naive = Naive::fit(&z, y, choice.lambda).scores(&z);
     let mut got = Array2::zeros(naive.dim());
-    pipeline.model().scores_into(z.view(), got.view_mut());
+    pipeline.model().scores_into(z.view().into(), got.view_mut());
     assert!((&got - &naive).iter().all(|e| e.abs() < 1e-6));
 }
 

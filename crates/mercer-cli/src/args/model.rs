@@ -140,6 +140,7 @@ impl MapArgs {
             Map::GaussianProjection => MapSpec::GaussianProjection { n_components },
             Map::SparseProjection => MapSpec::SparseProjection { n_components, s: self.s.unwrap_or(3.0) },
             Map::Srht => MapSpec::Srht { n_components },
+            Map::Identity => MapSpec::Identity,
             Map::Hadamard => MapSpec::Hadamard {
                 blocks: match self.blocks.unwrap_or(Blocks::Padded) {
                     Blocks::Padded => HadamardBlocks::Padded,
@@ -208,6 +209,8 @@ pub(crate) enum Map {
     Srht,
     /// The Walsh-Hadamard transform itself
     Hadamard,
+    /// The inputs themselves: a linear model
+    Identity,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

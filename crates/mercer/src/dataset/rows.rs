@@ -1,7 +1,7 @@
 //! Borrowed rows, dense or sparse.
 
-use mercer_simd::{CsrView, Scalar};
-use ndarray::{ArrayView2, ArrayViewMut2, s};
+use mercer_simd::{CsrView, InstructionSet, Scalar, Update, csr_matmul_into, matmul_into};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, CowArray, Ix2, s};
 
 /// A batch of rows as maps, kernels and learners see it.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,29 @@ impl<'a, T: Scalar> Rows<'a, T> {
         match self {
             Self::Dense(x) => Self::Dense(x.slice_move(s![start..end, ..])),
             Self::Sparse(x) => Self::Sparse(x.rows(start, end)),
+        }
+    }
+
+    /// The rows in dense form: borrowed where they are.
+    pub fn to_dense(&self) -> CowArray<'a, T, Ix2> {
+        match self {
+            Self::Dense(x) => CowArray::from(*x),
+            Self::Sparse(x) => {
+                let mut dense = Array2::zeros((x.n_rows(), x.n_columns()));
+                self.write_dense(dense.view_mut());
+                CowArray::from(dense)
+            }
+        }
+    }
+
+    /// out = rows·b on the calling thread, the same bits for dense and sparse rows; b and out are row-major.
+    ///
+    /// # Panics
+    /// When the shapes do not fit: a fault of the calling code.
+    pub fn product_into(&self, b: ArrayView2<'_, T>, out: ArrayViewMut2<'_, T>) {
+        match self {
+            Self::Dense(x) => matmul_into(*x, b, out, Update::Set),
+            Self::Sparse(x) => csr_matmul_into(InstructionSet::best(), *x, b, out),
         }
     }
 

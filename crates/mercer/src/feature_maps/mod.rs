@@ -6,6 +6,7 @@ mod binning;
 mod fourier;
 mod gamma;
 mod hadamard;
+mod identity;
 mod projection;
 mod spectral;
 
@@ -13,6 +14,7 @@ pub use binning::BinningMap;
 pub use fourier::{FourierMap, Waves};
 pub use gamma::{Distance, Gamma};
 pub use hadamard::{HadamardBlocks, HadamardMap};
+pub use identity::IdentityMap;
 pub use projection::ProjectionMap;
 pub use spectral::{Frequencies, SpectralKernel, SpectralSpec};
 
@@ -44,6 +46,11 @@ pub trait FeatureMap<T: Scalar>: Send + Sync {
     /// # Errors
     /// [`Error::Inputs`] when the rows have another length.
     fn transform_into(&self, rows: Rows<'_, T>, out: ArrayViewMut2<'_, T>, scratch: &mut [T]) -> Result<()>;
+
+    /// Whether the features are the rows: then nobody need write them out, and sparse ones stay sparse.
+    fn keeps_rows(&self) -> bool {
+        false
+    }
 }
 
 /// A map as it is asked for; what is not a number yet is settled by the data.
@@ -83,6 +90,8 @@ pub enum MapSpec {
         /// what becomes of lengths that are no power of two
         blocks: HadamardBlocks,
     },
+    /// The inputs themselves: [`IdentityMap`].
+    Identity,
 }
 
 /// A map in numbers: all that a model file needs to rebuild it.
@@ -123,7 +132,7 @@ impl MapSpec {
                 projection::check_n_components(n_components)?;
                 projection::check_s(s)
             }
-            Self::Hadamard { .. } => Ok(()),
+            Self::Hadamard { .. } | Self::Identity => Ok(()),
         }
     }
 
@@ -136,6 +145,7 @@ impl MapSpec {
             Self::SparseProjection { .. } => "sparse_projection",
             Self::Srht { .. } => "srht",
             Self::Hadamard { .. } => "hadamard",
+            Self::Identity => "identity",
         }
     }
 
@@ -148,6 +158,7 @@ impl MapSpec {
             | Self::SparseProjection { n_components, .. }
             | Self::Srht { n_components } => n_components,
             Self::Hadamard { blocks } => blocks.n_components(n_inputs),
+            Self::Identity => n_inputs,
         }
     }
 
@@ -176,7 +187,7 @@ impl MapSpec {
             Self::GaussianProjection { .. } => d * n,
             Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
             Self::Srht { .. } => 2 * n.max(d),
-            Self::Hadamard { .. } => 0,
+            Self::Hadamard { .. } | Self::Identity => 0,
         }
     }
 
@@ -240,6 +251,7 @@ impl ResolvedMap {
             }
             MapSpec::Srht { n_components } => Box::new(ProjectionMap::srht(n_inputs, n_components, seed)?),
             MapSpec::Hadamard { blocks } => Box::new(HadamardMap::new(n_inputs, blocks)),
+            MapSpec::Identity => Box::new(IdentityMap::new(n_inputs)),
         })
     }
 

@@ -1,8 +1,9 @@
 //! The fitted linear model that every learner ends in.
 
-use mercer_simd::{Scalar, Update, matmul_into};
+use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
+use crate::dataset::Rows;
 use crate::{Error, Result};
 
 /// scores = features · weights + intercept.
@@ -56,8 +57,8 @@ impl<T: Scalar> LinearModel<T> {
     ///
     /// # Panics
     /// When the shapes do not fit: a fault of the calling code.
-    pub fn scores_into(&self, features: ArrayView2<'_, T>, mut scores: ArrayViewMut2<'_, T>) {
-        matmul_into(features, self.weights.view(), scores.view_mut(), Update::Set);
+    pub fn scores_into(&self, features: Rows<'_, T>, mut scores: ArrayViewMut2<'_, T>) {
+        features.product_into(self.weights.view(), scores.view_mut());
         for mut row in scores.outer_iter_mut() {
             row.iter_mut().zip(&self.intercept).for_each(|(score, &intercept)| *score = *score + intercept);
         }

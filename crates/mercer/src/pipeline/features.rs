@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use mercer_simd::{Aligned, CsrMatrix, Scalar};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate};
+use ndarray::{Array2, ArrayViewMut2, Axis, concatenate};
 
 use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse};
 use crate::driver::Driver;
@@ -94,7 +94,7 @@ impl<T: Scalar> Features<T> {
         driver: &Driver<'_>,
         dataset: &Dataset,
         targets: TargetUse<'_>,
-        each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+        each: impl FnMut(Rows<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
         self.check_inputs(dataset)?;
         let panels = Panels::new(dataset, self.spec.n_inputs(), targets, Selection::All)?;

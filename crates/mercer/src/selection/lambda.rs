@@ -8,11 +8,11 @@
 //!
 //! Classification takes the λ with the fewest errors, ties (and regression) the least squared error.
 
-use mercer_simd::{Scalar, Update, matmul_into};
+use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Selection, TargetEncoder, TargetUse};
+use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Rows, Selection, TargetEncoder, TargetUse};
 use crate::driver::Driver;
 use crate::feature_maps::FeatureMap;
 use crate::learners::{LinearModel, RidgeRows, RidgeStatistics, RidgeSystem};
@@ -101,7 +101,7 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         &self,
         stage: &'static str,
         selection: Selection,
-        each: impl FnMut(ArrayView2<'_, T>, &PanelTargets) -> Result<()> + Send,
+        each: impl FnMut(Rows<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
         let panels = Panels::new(self.dataset, self.map.n_inputs(), TargetUse::Encoded(self.encoder), selection)?;
         self.driver.for_each_features(stage, self.dataset.n_rows(), panels, (self.preprocess, self.map), each)
@@ -118,14 +118,14 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         };
         let overflow = || Error::Overflow { context: self.dataset.info().name.clone(), dtype: T::DTYPE };
         self.for_each("statistics", selection, |features, targets| {
-            let targets = learning_targets::<T>(self.encoder, targets);
+            let (features, targets) = (features.to_dense(), learning_targets::<T>(self.encoder, targets));
             // Sums of features of length 1 are finite unless a row overflowed; one addition a value finds it.
             if !targets.iter().all(|y| y.is_finite()) || !features.sum().is_finite() {
                 return Err(overflow());
             }
             match &mut gathered {
-                Gathered::Sums(sums) => sums.add(features, targets.view()),
-                Gathered::Rows(rows) => rows.add(features, targets.view()),
+                Gathered::Sums(sums) => sums.add(features.view(), targets.view()),
+                Gathered::Rows(rows) => rows.add(features.view(), targets.view()),
             }
             Ok(())
         })?;
@@ -233,8 +233,8 @@ fn score<T: Scalar>(
     let mut scores: Vec<Score> = vec![Score::default(); models.iter().flatten().count()];
     fitting.for_each("validate", selection, |features, targets| {
         let truth = learning_targets::<T>(fitting.encoder, targets);
-        let mut all = Array2::zeros((features.nrows(), weights.ncols()));
-        matmul_into(features, weights.view(), all.view_mut(), Update::Set);
+        let mut all = Array2::zeros((features.n_rows(), weights.ncols()));
+        features.product_into(weights.view(), all.view_mut());
         for (at, (score, model)) in scores.iter_mut().zip(models.iter().flatten()).enumerate() {
             let mut outputs = all.slice_mut(s![.., at * n_outputs..(at + 1) * n_outputs]);
             for mut row in outputs.outer_iter_mut() {
