@@ -165,7 +165,7 @@ fn measure_all<T: Scalar>(
             let spec = PipelineSpec {
                 preprocess: args.preprocess.into(),
                 map: with_gamma(&cell.spec, gamma),
-                learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
+                learner: LearnerSpec::ridge(Lambda::Auto),
                 task: args.task.map(Into::into),
                 cv: None,
                 seed,

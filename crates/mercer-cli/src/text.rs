@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use mercer::dataset::ClassLabel;
 use mercer::kernels::Kernel;
+use mercer::learners::{ClassWeight, Loss, ResolvedLearner, Solver};
 use mercer::metrics::ClassificationReport;
 use mercer::pipeline::Evaluation;
 
@@ -139,5 +140,29 @@ mod tests {
         assert_eq!([number(1e-6), number(2.5e-7), number(12345.6), number(2e6)], ["1e-6", "2.500e-7", "12346", "2e6"]);
         assert_eq!([bytes(12), bytes(1_500), bytes(2_300_000)], ["12 bytes", "1.5 KB", "2.3 MB"]);
         assert_eq!(percent(0.98765), "98.77 %");
+    }
+}
+
+/// A learner in words.
+pub(crate) fn learner(learner: &ResolvedLearner) -> String {
+    let name = match learner.loss {
+        Loss::Squared => "ridge".to_owned(),
+        Loss::SquaredHinge | Loss::Hinge => format!("svm: {} loss", learner.loss.name()),
+        Loss::Logistic => "logistic regression".to_owned(),
+        Loss::Softmax => "softmax regression".to_owned(),
+        Loss::Huber { delta } => format!("huber: delta {}", number(delta)),
+        Loss::SquaredEpsilonInsensitive { epsilon } => format!("svr: epsilon {}", number(epsilon)),
+    };
+    let separator = if name.contains(':') { "," } else { ":" };
+    let mut text = format!("{name}{separator} lambda {}", number(learner.lambda));
+    if learner.class_weight == ClassWeight::Balanced {
+        text.push_str(", classes balanced");
+    }
+    if !learner.intercept {
+        text.push_str(", no intercept");
+    }
+    match learner.solver {
+        Solver::Auto | Solver::Direct => text,
+        Solver::Iterative => format!("{text}, by passes"),
     }
 }

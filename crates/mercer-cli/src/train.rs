@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::args::TrainArgs;
 use crate::data::refuse_overwriting;
 use crate::failure::Failure;
-use crate::memory::peak_bytes;
+use crate::memory::{half_of_available, peak_bytes};
 use crate::progress::Bar;
 use crate::rows::{TrainingRows, described};
 
@@ -40,7 +40,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
-    let driver = Driver::new(args.run.threads, &bar)?;
+    let mut driver = Driver::new(args.run.threads, &bar)?;
+    if let Some(bytes) = args.memory.or_else(half_of_available) {
+        driver = driver.with_memory(bytes);
+    }
     let rows = TrainingRows {
         files: &args.rows,
         reading: &args.reading,
@@ -93,6 +96,7 @@ impl Trained {
             "spec": header.spec,
             "outputs": header.outputs,
             "lambda": self.report.lambda,
+            "convergence": self.report.convergence,
             "approximation": self.report.approximation,
             "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use mercer_simd::{Scalar, huge_pages};
-use ndarray::{ArrayViewMut2, s};
+use mercer_simd::{CsrMatrix, Scalar, huge_pages};
+use ndarray::{Array2, ArrayViewMut2, s};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -97,22 +97,20 @@ impl<'p> Driver<'p> {
         if self.progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Hands `each` the panels of a pass that are kept, with the number of their first rows.
+    /// Hands `each` panels of rows that are kept, with the number of their first rows.
     pub(crate) fn for_each_kept<T: Scalar>(
         &self,
         stage: &'static str,
-        n_rows: u64,
-        panels: &[PanelRows<T>],
+        rows: Rows<'_, T>,
         each: &mut (dyn FnMut(usize, Rows<'_, T>) -> Result<()> + Send),
     ) -> Result<()> {
-        self.progress.start(stage, n_rows);
-        let mut first = 0;
-        let result = panels.iter().try_for_each(|panel| {
+        let (n_rows, size) = (rows.n_rows(), panel_rows(rows.n_inputs()));
+        self.progress.start(stage, n_rows as u64);
+        let result = (0..n_rows).step_by(size).try_for_each(|first| {
             self.check_interrupted()?;
-            let rows = panel.view();
-            self.time(stage, || each(first, rows))?;
-            first += rows.n_rows();
-            self.progress.advance(rows.n_rows() as u64);
+            let end = n_rows.min(first + size);
+            self.time(stage, || each(first, rows.slice(first, end)))?;
+            self.progress.advance((end - first) as u64);
             Ok(())
         });
         self.progress.finish();
@@ -177,7 +175,7 @@ impl<'p> Driver<'p> {
         result
     }
 
-    /// The features of all panels of a pass, kept; `each` is told the targets.
+    /// The features of all rows of a pass, kept; `each` is told the targets.
     ///
     /// # Errors
     /// As [`Driver::for_each_panel`].
@@ -187,24 +185,29 @@ impl<'p> Driver<'p> {
         panels: Panels<'_, T>,
         (preprocess, map): (&Preprocess<T>, &dyn FeatureMap<T>),
         mut each: impl FnMut(&PanelTargets) -> Result<()> + Send,
-    ) -> Result<Vec<PanelRows<T>>> {
-        let mut kept = Vec::new();
-        let panels = if map.keeps_rows() { panels } else { panels.sized_for(map.n_components()) };
+    ) -> Result<PanelRows<T>> {
+        let panels = panels.sized_for(map.n_components());
+        let mut dense = Array2::zeros((0, 0));
+        let mut sparse: Option<CsrMatrix<T>> = None;
+        let mut filled = 0;
         self.progress.start("map", n_rows);
         let result = self.run(panels, Some(preprocess), |panel| {
             each(&panel.targets)?;
-            if map.keeps_rows() {
-                kept.push(panel.rows);
+            let rows = panel.rows.view();
+            if let (true, Rows::Sparse(rows)) = (map.keeps_rows(), rows) {
+                let kept = sparse.get_or_insert_with(|| CsrMatrix::new(rows.n_columns()));
+                (0..rows.n_rows()).for_each(|i| kept.push_row_of(rows, i));
                 return Ok(());
             }
-            let rows = panel.rows.view();
-            let mut features = huge_pages::zeros((rows.n_rows(), map.n_components()));
-            self.time("map", || transform_on(self.threads(), map, rows, features.view_mut()))?;
-            kept.push(PanelRows::Dense(features));
-            Ok(())
+            if dense.is_empty() {
+                dense = huge_pages::zeros((n_rows as usize, map.n_components()));
+            }
+            let out = dense.slice_mut(s![filled..filled + rows.n_rows(), ..]);
+            filled += rows.n_rows();
+            self.time("map", || transform_on(self.threads(), map, rows, out))
         });
         self.progress.finish();
-        result.map(|()| kept)
+        result.map(|()| sparse.map_or(PanelRows::Dense(dense), PanelRows::Sparse))
     }
 
     fn run<T: Scalar>(

@@ -2,6 +2,7 @@
 
 mod features;
 mod fit;
+mod learn;
 mod memory;
 
 pub use features::Features;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::{ClassLabel, Dataset, PanelTargets, TargetEncoder, TargetUse, Task};
 use crate::driver::Driver;
 use crate::feature_maps::{MapSpec, ResolvedMap};
-use crate::learners::{LearnerSpec, LinearModel};
+use crate::learners::{LearnerSpec, LinearModel, ResolvedLearner};
 use crate::metrics::{ClassificationReport, ConfusionMatrix, RegressionReport, RegressionScores};
 use crate::preprocess::{Preprocess, PreprocessSpec};
 use crate::{Error, Result};
@@ -66,17 +67,6 @@ pub struct ResolvedSpec {
     pub dtype: Dtype,
     /// names every random choice
     pub seed: u64,
-}
-
-/// A learner in numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
-pub enum ResolvedLearner {
-    /// See [`LearnerSpec::Ridge`].
-    Ridge {
-        /// weight of the penalty
-        lambda: f64,
-    },
 }
 
 /// What a pipeline predicts.

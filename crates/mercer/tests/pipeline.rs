@@ -14,7 +14,7 @@ use mercer::dataset::{BlockRows, ClassLabel, Dataset, Folds, PanelRows, TargetBl
 use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap, SpectralSpec};
 use mercer::learners::{Lambda, LearnerSpec, LinearModel, RidgeStatistics};
 use mercer::model::{Header, Model, Tensor};
-use mercer::pipeline::{Evaluation, Features, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedLearner};
+use mercer::pipeline::{Evaluation, Features, FitReport, Outputs, Pipeline, PipelineSpec};
 use mercer::preprocess::PreprocessSpec;
 use mercer::random::{Purpose, permutation};
 use mercer::{Driver, Dtype, Error, Progress, Scalar, Silent};
@@ -27,7 +27,7 @@ fn spec(n_components: usize) -> PipelineSpec {
     PipelineSpec {
         preprocess: PreprocessSpec::Auto,
         map: MapSpec::fourier(n_components, Gamma::Scale),
-        learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
+        learner: LearnerSpec::ridge(Lambda::Auto),
         task: None,
         cv: None,
         seed: 4,
@@ -35,7 +35,7 @@ fn spec(n_components: usize) -> PipelineSpec {
 }
 
 fn with_lambda(lambda: f64, spec: PipelineSpec) -> PipelineSpec {
-    PipelineSpec { learner: LearnerSpec::Ridge { lambda: Lambda::Value(lambda) }, ..spec }
+    PipelineSpec { learner: LearnerSpec::ridge(Lambda::Value(lambda)), ..spec }
 }
 
 fn with_gamma(gamma: Gamma, n_components: usize) -> PipelineSpec {
@@ -394,14 +394,14 @@ fn check_validation(data: &Data, y: &Array2<f64>, classes: Option<&[usize]>, cv:
         let n: u64 = folds.iter().map(|fold| fold.n_rows).sum();
         let squared = folds.iter().map(|fold| fold.squared_error * fold.n_rows as f64).sum::<f64>() / n as f64;
         let wrong = folds.iter().map(|fold| fold.n_wrong).sum::<usize>() as f64 / n as f64;
-        assert!(close(candidate.squared_error.unwrap(), squared), "{candidate:?}: {squared}");
+        assert!(close(candidate.loss.unwrap(), squared), "{candidate:?}: {squared}");
         assert_eq!(candidate.error_rate, classes.map(|_| wrong), "{candidate:?}");
         if (wrong, squared) < (best.0, best.1) {
             best = (wrong, squared, candidate.lambda);
         }
     }
     assert_eq!(choice.lambda, best.2);
-    assert_eq!(pipeline.spec().learner, ResolvedLearner::Ridge { lambda: best.2 });
+    assert_eq!(pipeline.spec().learner.lambda, best.2);
     let folds = naive_folds(&z, y, classes, parts, choice.lambda);
     assert_eq!(folds.len(), choice.folds.len());
     for (naive, fold) in folds.iter().zip(&choice.folds) {
@@ -453,7 +453,7 @@ fn a_given_lambda_is_only_judged_when_asked() {
     let data = rings(0, 300, &THREE).dataset();
     let given = with_lambda(3e-3, spec(40));
     let (model, report) = fit(&data, &given).unwrap();
-    assert_eq!(model.header().spec.learner, ResolvedLearner::Ridge { lambda: 3e-3 });
+    assert_eq!(model.header().spec.learner.lambda, 3e-3);
     assert!(report.lambda.is_none());
     let (judged, report) = fit(&data, &PipelineSpec { cv: Some(5), ..given }).unwrap();
     assert_eq!(parts(&judged), parts(&model));
@@ -577,7 +577,7 @@ fn few_rows() {
     for n_rows in [2, 3, 5, 19] {
         let data = rings(0, n_rows, &["a", "b"]);
         let (model, report) = fit(&data.dataset(), &with_gamma(Gamma::Value(1.0), 50)).unwrap();
-        assert_eq!(model.header().spec.learner, ResolvedLearner::Ridge { lambda: 1e-3 });
+        assert_eq!(model.header().spec.learner.lambda, 1e-3);
         assert!(report.lambda.is_none());
         assert_eq!(accuracy(&model, &data), 1.0, "{n_rows} rows");
     }

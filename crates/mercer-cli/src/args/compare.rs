@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::feature_maps::{Frequencies, MapSpec};
 
-use super::model::{KernelArgs, TaskName};
+use super::learner::TaskName;
+use super::model::KernelArgs;
 use super::{ColumnArgs, DtypeName, EncodingArgs, Preprocess, ReadingArgs, RowsArgs, RunArgs, whole};
 use crate::failure::Failure;
 

@@ -2,6 +2,7 @@
 
 mod compare;
 mod data;
+mod learner;
 mod model;
 
 use std::path::PathBuf;
@@ -10,7 +11,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs, RowsArgs, Sample};
-pub(crate) use model::{DtypeName, LearnerArgs, MapArgs, Preprocess};
+pub(crate) use learner::LearnerArgs;
+pub(crate) use model::{DtypeName, MapArgs, Preprocess};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,7 +52,7 @@ const TRAIN_EXAMPLES: &str = "\
 Examples:
   mercer train --sample digits
   mercer train iris.csv --target species --cv 5 -o iris.mercer
-  mercer train w8a.gz --test w8a.t.gz -o w8a.mercer
+  mercer train w8a.gz --test w8a.t.gz --learner svm --class-weight balanced -o w8a.mercer
   mercer train train-images-idx3-ubyte.gz --labels train-labels-idx1-ubyte.gz \\
       --test t10k-images-idx3-ubyte.gz --test-labels t10k-labels-idx1-ubyte.gz -o mnist.mercer
   mercer train isolet.npz::X_train --labels isolet.npz::y_train --json
@@ -86,6 +88,10 @@ pub(crate) struct TrainArgs {
     pub(crate) map: MapArgs,
     #[command(flatten)]
     pub(crate) learner: LearnerArgs,
+    /// Memory for features that are kept between passes, such as 800M or 2G; half of what is free if not given.
+    /// Changes no result
+    #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = "Run")]
+    pub(crate) memory: Option<u64>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -111,6 +117,20 @@ pub(crate) struct RunArgs {
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+/// A number of bytes: 2000000000, 512M, 1.5G.
+pub(crate) fn byte_count(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1e3),
+        Some((at, 'm' | 'M')) => (&text[..at], 1e6),
+        Some((at, 'g' | 'G')) => (&text[..at], 1e9),
+        _ => (text, 1.0),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number >= 0.0 && number * unit < 1e18 => Ok((number * unit) as u64),
+        _ => Err("must be bytes, such as 800M or 2G".to_owned()),
+    }
 }
 
 const PREDICT_EXAMPLES: &str = "\

@@ -1,11 +1,8 @@
-//! Flags of the model: scaling, map, learner.
+//! Flags of the features: scaling, map, kernel.
 
 use clap::{Args, ValueEnum};
 use mercer::Dtype;
-use mercer::dataset::Task;
 use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
-use mercer::learners::{Lambda, LearnerSpec};
-use mercer::pipeline::PipelineSpec;
 use mercer::preprocess::PreprocessSpec;
 
 use super::whole;
@@ -113,7 +110,7 @@ impl KernelArgs {
 }
 
 /// Refuses a flag that would do nothing.
-fn refuse(flag: &str, given: bool, with: &str) -> Result<(), Failure> {
+pub(super) fn refuse(flag: &str, given: bool, with: &str) -> Result<(), Failure> {
     if given { Err(Failure::Usage(format!("{flag} is of use with {with} only"))) } else { Ok(()) }
 }
 
@@ -150,40 +147,6 @@ impl MapArgs {
         };
         self.kernel.refuse_all(SPECTRAL)?;
         Ok(spec)
-    }
-}
-
-/// What is learned from the features.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Learner")]
-pub(crate) struct LearnerArgs {
-    /// Linear model
-    #[arg(long, value_enum, default_value_t = Learner::Ridge)]
-    pub(crate) learner: Learner,
-    /// Weight of the penalty: a number, or auto (the best of a few on rows held out)
-    #[arg(long, default_value_t = Lambda::Auto, allow_negative_numbers = true)]
-    pub(crate) lambda: Lambda,
-    /// What to learn; found by the targets if not given
-    #[arg(long, value_enum)]
-    pub(crate) task: Option<TaskName>,
-    /// Cross-validate with K folds: scores, and the choice of lambda
-    #[arg(long, value_name = "K", value_parser = whole::<usize>, allow_negative_numbers = true)]
-    pub(crate) cv: Option<usize>,
-}
-
-impl LearnerArgs {
-    pub(crate) fn pipeline(&self, map: &MapArgs) -> Result<PipelineSpec, Failure> {
-        let learner = match self.learner {
-            Learner::Ridge => LearnerSpec::Ridge { lambda: self.lambda },
-        };
-        Ok(PipelineSpec {
-            preprocess: map.preprocess.into(),
-            map: map.spec()?,
-            learner,
-            task: self.task.map(Into::into),
-            cv: self.cv,
-            seed: map.seed,
-        })
     }
 }
 
@@ -244,12 +207,6 @@ pub(crate) enum Blocks {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Learner {
-    /// Least squares with a penalty
-    Ridge,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preprocess {
     /// bytes / 255, dense columns standardize, sparse columns max-abs
     Auto,
@@ -277,21 +234,6 @@ impl From<Preprocess> for PreprocessSpec {
             Preprocess::MinMax => Self::MinMax,
             Preprocess::MaxAbs => Self::MaxAbs,
             Preprocess::UnitNorm => Self::UnitNorm,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TaskName {
-    Classification,
-    Regression,
-}
-
-impl From<TaskName> for Task {
-    fn from(name: TaskName) -> Self {
-        match name {
-            TaskName::Classification => Self::Classification,
-            TaskName::Regression => Self::Regression,
         }
     }
 }

@@ -56,7 +56,7 @@ impl<'a> Inspected<'a> {
         let spec = PipelineSpec {
             preprocess: PreprocessSpec::Auto,
             map: MapSpec::fourier(n_components, Gamma::Scale),
-            learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
+            learner: LearnerSpec::ridge(Lambda::Auto),
             task: None,
             cv: None,
             seed: 0,

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use mercer::model::Header;
-use mercer::pipeline::{Outputs, ResolvedLearner};
+use mercer::pipeline::Outputs;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::text::{count, kernel, number, real_values};
+use crate::text::{count, kernel, learner, real_values};
 
 pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
     let (header, tensors) = mercer_io::read_model_header(path)?;
@@ -60,8 +60,7 @@ fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
     writeln!(out, "preprocess  {}", spec.preprocess.name())?;
     let kernel = kernel(spec.map.kernel());
     writeln!(out, "map         {}: {} features of {kernel}", spec.map.name(), count(spec.map.n_components() as u64))?;
-    let ResolvedLearner::Ridge { lambda } = spec.learner;
-    writeln!(out, "learner     ridge: lambda {}", number(lambda))?;
+    writeln!(out, "learner     {}", learner(&spec.learner))?;
     writeln!(out, "seed        {}", spec.seed)?;
     Ok(())
 }

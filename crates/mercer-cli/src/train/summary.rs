@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use mercer::dataset::{ColumnEncoding, Layout, TargetEncoder, Task};
 use mercer::feature_maps::{Distance, Gamma};
 use mercer::learners::Lambda;
-use mercer::pipeline::{Outputs, ResolvedLearner};
+use mercer::pipeline::Outputs;
 use mercer::preprocess::PreprocessSpec;
 
 use super::{Trained, cross_validation};
 use crate::args::TrainArgs;
 use crate::memory::peak_bytes;
-use crate::text::{bytes, count, kernel, number, percent, real_values, scores, tables};
+use crate::text::{bytes, count, kernel, learner, number, percent, real_values, scores, tables};
 
 pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
     writeln!(out, "data        {}", data(trained))?;
@@ -23,7 +23,9 @@ pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -
     for line in map(trained, args) {
         writeln!(out, "{line}")?;
     }
-    writeln!(out, "learner     {}", learner(trained, args))?;
+    for line in learner_lines(trained, args) {
+        writeln!(out, "{line}")?;
+    }
     if let (Some(k), Some(choice)) = (args.learner.cv, &trained.report.lambda) {
         writeln!(out, "{:<12}{}", format!("{k}-fold cv"), fold_scores(&cross_validation(&choice.folds)))?;
     }
@@ -160,21 +162,33 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     lines
 }
 
-fn learner(trained: &Trained, args: &TrainArgs) -> String {
-    let ResolvedLearner::Ridge { lambda } = trained.model.header().spec.learner;
-    let text = format!("ridge: lambda {}", number(lambda));
+/// The learner, and how an iteration ended.
+fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
+    let mut lines = vec![format!("learner     {}", chosen(trained, args))];
+    if let Some(end) = &trained.report.convergence {
+        let state = if end.converged { "converged" } else { "NOT converged (see --max-iter and --tol)" };
+        let (passes, objective) = (count(end.iterations as u64), number(end.objective));
+        let gradient = number(end.gradient_norm);
+        lines.push(format!("            {state} after {passes} passes: objective {objective}, gradient {gradient}"));
+    }
+    lines
+}
+
+fn chosen(trained: &Trained, args: &TrainArgs) -> String {
+    let text = learner(&trained.model.header().spec.learner);
     let Some(choice) = &trained.report.lambda else {
-        let auto = args.learner.lambda == Lambda::Auto;
+        let auto = args.learner.lambda() == Lambda::Auto;
         return if auto { format!("{text}, too few rows to try others") } else { text };
     };
     let judges: u64 = choice.folds.iter().map(|fold| fold.n_rows).sum();
     let best = choice.candidates.iter().find(|candidate| candidate.lambda == choice.lambda);
-    let score = best.map_or(String::new(), |best| match (best.error_rate, best.squared_error) {
+    let score = best.map_or(String::new(), |best| match (best.error_rate, best.loss) {
         (Some(error), _) => format!(", error {}", percent(error)),
-        (None, Some(squared)) => format!(", RMSE {}", number(squared.sqrt())),
+        (None, Some(loss)) => format!(", loss {}", number(loss)),
         (None, None) => String::new(),
     });
-    match (args.learner.cv, choice.candidates.len()) {
+    let tried = choice.candidates.iter().filter(|candidate| candidate.loss.is_some()).count();
+    match (args.learner.cv, tried) {
         (_, 1) => text,
         (Some(k), n) => format!("{text}, the best of {n} in {k}-fold cross-validation"),
         (None, n) => format!("{text}, the best of {n} on {} rows held out{score}", count(judges)),

@@ -49,7 +49,7 @@ pub(crate) fn small_models() -> Vec<Vec<u8>> {
     let model = |text: &str, preprocess, map: &MapSpec, dtype| {
         let source = open_bytes("rows", text.as_bytes(), &ReadOptions::default()).expect("rows");
         let dataset = Dataset::scan(source, usize::MAX).expect("rows");
-        let learner = LearnerSpec::Ridge { lambda: Lambda::Value(1.0) };
+        let learner = LearnerSpec::ridge(Lambda::Value(1.0));
         let spec =
             PipelineSpec { preprocess, map: map.clone(), learner, task: Option::None, cv: Option::None, seed: 1 };
         let driver = Driver::new(1, &Silent).expect("a thread");

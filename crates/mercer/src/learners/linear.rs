@@ -38,6 +38,18 @@ impl<T: Scalar> LinearModel<T> {
         Self::new(self.weights, intercept)
     }
 
+    /// The model whose scores are larger by these factors, one for each output.
+    ///
+    /// # Errors
+    /// As [`LinearModel::new`].
+    pub fn scaled(mut self, factors: &[T]) -> Result<Self> {
+        for (mut column, &factor) in self.weights.columns_mut().into_iter().zip(factors) {
+            column.mapv_inplace(|w| w * factor);
+        }
+        let intercept = self.intercept.iter().zip(factors).map(|(&b, &factor)| b * factor).collect();
+        Self::new(self.weights, intercept)
+    }
+
     /// n_components × n_outputs
     pub fn weights(&self) -> ArrayView2<'_, T> {
         self.weights.view()

@@ -1,38 +1,140 @@
-//! Linear models on features.
+//! Linear models on features: a loss, a penalty, and three ways to the minimum.
+//!
+//! | solver | for | how |
+//! |---|---|---|
+//! | [`Solver::Direct`] | squared loss, D up to thousands | sums of one pass, a Cholesky factor: [`RidgeStatistics`] |
+//! | [`Solver::Iterative`] | every smooth loss, any D | passes, L-BFGS preconditioned by a sample of rows |
 
 mod cholesky;
+mod iterative;
+mod lambda;
+mod lbfgs;
 mod linear;
+mod loss;
+mod preconditioner;
 mod ridge;
 mod ridge_rows;
 mod tiles;
 
+pub use iterative::{Convergence, Objective, Passes, RowTargets, Stopping};
+pub(crate) use iterative::minimize;
+pub use lambda::Lambda;
 pub use linear::LinearModel;
-pub use ridge::{Lambda, RidgeStatistics, RidgeSystem};
+pub use loss::Loss;
+pub(crate) use preconditioner::Preconditioner;
+pub use ridge::{RidgeStatistics, RidgeSystem};
 pub use ridge_rows::RidgeRows;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
+use crate::dataset::Task;
+use crate::{Error, Result};
 
 /// A learner as it is asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
-pub enum LearnerSpec {
-    /// Least squares with a penalty: [`RidgeStatistics`].
-    Ridge {
-        /// weight of the penalty
-        lambda: Lambda,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerSpec {
+    /// what a wrong score costs
+    pub loss: Loss,
+    /// weight of the penalty
+    pub lambda: Lambda,
+    /// what rows of a class count
+    pub class_weight: ClassWeight,
+    /// whether scores have an intercept
+    pub intercept: bool,
+    /// how the minimum is found
+    pub solver: Solver,
+    /// when an iteration ends
+    pub stopping: Stopping,
+}
+
+/// A learner in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResolvedLearner {
+    /// what a wrong score costs
+    pub loss: Loss,
+    /// weight of the penalty
+    pub lambda: f64,
+    /// what rows of a class count
+    pub class_weight: ClassWeight,
+    /// whether scores have an intercept
+    pub intercept: bool,
+    /// how the minimum was found: never `auto`
+    pub solver: Solver,
+}
+
+/// What a row counts, by its class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassWeight {
+    /// Every row alike.
+    #[default]
+    Uniform,
+    /// Every class alike: n / (classes × rows of the class).
+    Balanced,
+}
+
+/// How the minimum is found: see the module's head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// By the loss and the sizes.
+    #[default]
+    Auto,
+    /// Sums of one pass and a factor.
+    Direct,
+    /// Passes.
+    Iterative,
 }
 
 impl LearnerSpec {
+    /// A ridge model.
+    pub fn ridge(lambda: Lambda) -> Self {
+        Self::new(Loss::Squared, lambda)
+    }
+
+    /// With every choice left to the data.
+    pub fn new(loss: Loss, lambda: Lambda) -> Self {
+        Self {
+            loss,
+            lambda,
+            class_weight: ClassWeight::Uniform,
+            intercept: true,
+            solver: Solver::Auto,
+            stopping: Stopping::default(),
+        }
+    }
+
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`crate::Error::Parameter`] with the first outside its range.
+    /// [`Error::Parameter`] with the first outside its range.
     pub fn validate(&self) -> Result<()> {
-        match self {
-            Self::Ridge { lambda } => lambda.validate(),
+        self.loss.validate()?;
+        self.lambda.validate()?;
+        self.stopping.validate()?;
+        if self.solver == Solver::Direct && (self.loss != Loss::Squared || !self.intercept) {
+            return Err(Error::parameter("solver", "direct", "auto or iterative but for ridge with an intercept"));
         }
+        Ok(())
+    }
+
+    /// Checks that targets of this kind can be learned.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when they cannot.
+    pub fn check_task(&self, task: Task) -> Result<()> {
+        if !self.loss.suits(task) {
+            let expected = match task {
+                Task::Classification => "squared, hinge, logistic or softmax for classes",
+                Task::Regression => "squared, Huber or epsilon-insensitive for real values",
+            };
+            return Err(Error::parameter("loss", self.loss.name(), expected));
+        }
+        if task == Task::Regression && self.class_weight != ClassWeight::Uniform {
+            return Err(Error::parameter("class_weight", "balanced", "uniform for real values"));
+        }
+        Ok(())
     }
 }

@@ -10,96 +10,16 @@
 //!
 //! Cost: n·D² flops for the sums, D³/3 for each λ; memory: 4·D² bytes for sums and factor each, never n × D.
 
-use std::fmt;
-use std::str::FromStr;
-
 use mercer_simd::ops::widen::add_widened;
 use mercer_simd::{InstructionSet, Scalar, Update, matmul_into};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::LinearModel;
 use super::cholesky::Cholesky;
 use super::tiles::{SymmetricTiles, TILE};
 use crate::dataset::SUM_ROWS;
 use crate::{Error, Result};
-
-/// λ: the weight of the penalty, relative to the mean squared error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(into = "LambdaText", try_from = "LambdaText")]
-pub enum Lambda {
-    /// The best of [`Lambda::CANDIDATES`] on rows held out.
-    #[default]
-    Auto,
-    /// As given.
-    Value(f64),
-}
-
-impl Lambda {
-    /// What [`Lambda::Auto`] tries, largest first. Features of length 1 in D dimensions have a mean eigenvalue of
-    /// 1/D; below 1e-8 the rounding of f32 panels shows.
-    pub const CANDIDATES: [f64; 8] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
-
-    /// Checks a given number.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] when it is not finite and above 0.
-    pub fn validate(self) -> Result<()> {
-        match self {
-            Self::Value(lambda) if !(lambda > 0.0 && lambda.is_finite()) => {
-                Err(Error::parameter("lambda", lambda, "auto or a number above 0"))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Lambda {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Value(lambda) => lambda.fmt(f),
-        }
-    }
-}
-
-impl FromStr for Lambda {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let lambda = if text == "auto" { Self::Auto } else { Self::Value(text.parse().unwrap_or(f64::NAN)) };
-        lambda.validate().map(|()| lambda).map_err(|_| Error::parameter("lambda", text, "auto or a number above 0"))
-    }
-}
-
-/// The form in JSON: a number or a word.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum LambdaText {
-    Value(f64),
-    Rule(String),
-}
-
-impl From<Lambda> for LambdaText {
-    fn from(lambda: Lambda) -> Self {
-        match lambda {
-            Lambda::Value(value) => Self::Value(value),
-            Lambda::Auto => Self::Rule(lambda.to_string()),
-        }
-    }
-}
-
-impl TryFrom<LambdaText> for Lambda {
-    type Error = Error;
-
-    fn try_from(text: LambdaText) -> Result<Self> {
-        match text {
-            LambdaText::Value(value) => Self::Value(value).validate().map(|()| Self::Value(value)),
-            LambdaText::Rule(rule) => rule.parse(),
-        }
-    }
-}
 
 /// The sums a ridge model needs: n, ZᵀZ, Zᵀ[Y 1] and Σy.
 #[derive(Clone, Debug)]

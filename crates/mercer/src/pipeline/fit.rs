@@ -3,12 +3,14 @@
 use mercer_simd::Scalar;
 use serde::{Deserialize, Serialize};
 
-use super::{Features, Outputs, Pipeline, PipelineSpec, ResolvedLearner, ResolvedSpec};
-use crate::dataset::{Dataset, SUM_ROWS, Selection, TargetEncoder};
+use super::learn::learn;
+use super::{Features, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
+use crate::dataset::{Dataset, SUM_ROWS, TargetEncoder};
 use crate::driver::Driver;
-use crate::learners::{Lambda, LearnerSpec, LinearModel};
+use crate::learners::{Convergence, ResolvedLearner};
 use crate::metrics::ApproximationReport;
-use crate::selection::{LambdaChoice, Validation, lambda};
+use crate::selection::LambdaChoice;
+use crate::selection::lambda::Fitting;
 use crate::{Error, Result};
 
 /// What was chosen while fitting, and why.
@@ -20,14 +22,11 @@ pub struct FitReport {
     pub n_constant_inputs: usize,
     /// the candidates for λ; absent where it was given and no cross-validation asked for
     pub lambda: Option<LambdaChoice>,
+    /// how an iteration ended; absent where there was none
+    pub convergence: Option<Convergence>,
     /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows
     pub approximation: Option<ApproximationReport>,
 }
-
-/// λ where the rows are too few to hold any out.
-const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
-/// Fewer rows than this are not divided.
-const MIN_ROWS_TO_HOLD_OUT: u64 = 20;
 
 impl<T: Scalar> Pipeline<T> {
     /// Fits `spec` to all rows of `dataset`.
@@ -44,8 +43,7 @@ impl<T: Scalar> Pipeline<T> {
         let features = Features::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
         let approximation = features.approximation(dataset, spec.seed, driver)?;
 
-        let LearnerSpec::Ridge { lambda } = spec.learner;
-        let fitting = lambda::Fitting {
+        let fitting = Fitting {
             driver,
             dataset,
             encoder: &encoder,
@@ -53,10 +51,8 @@ impl<T: Scalar> Pipeline<T> {
             map: features.map()?,
             seed: spec.seed,
         };
-        let gathered = fitting.gather(Selection::All)?;
-        let choice = choose(&fitting, &gathered, lambda, spec.cv)?;
-        let lambda = choice.as_ref().map_or(given_or_default(lambda), |choice| choice.lambda);
-        let mut model: LinearModel<T> = driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
+        let learned = learn(&fitting, &spec.learner, spec.cv)?;
+        let mut model = learned.model;
         if let TargetEncoder::Real { centre } = &encoder {
             model = model.shifted(centre)?;
         }
@@ -64,13 +60,20 @@ impl<T: Scalar> Pipeline<T> {
         let report = FitReport {
             n_rows: dataset.n_rows(),
             n_constant_inputs: features.preprocess().n_constant(),
-            lambda: choice,
+            lambda: learned.choice,
+            convergence: learned.convergence,
             approximation,
         };
         let resolved = ResolvedSpec {
             preprocess: features.preprocess().kind(),
             map: features.spec().clone(),
-            learner: ResolvedLearner::Ridge { lambda },
+            learner: ResolvedLearner {
+                loss: spec.learner.loss,
+                lambda: learned.lambda,
+                class_weight: spec.learner.class_weight,
+                intercept: spec.learner.intercept,
+                solver: learned.solver,
+            },
             dtype: T::DTYPE,
             seed: spec.seed,
         };
@@ -90,35 +93,4 @@ fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
         return Err(Error::parameter("n_components", n_components, expected));
     }
     Ok(())
-}
-
-fn given_or_default(lambda: Lambda) -> f64 {
-    match lambda {
-        Lambda::Value(value) => value,
-        Lambda::Auto => LAMBDA_OF_FEW_ROWS,
-    }
-}
-
-/// Tries the candidates where there is a choice to make or a cross-validation to report.
-fn choose<T: Scalar>(
-    fitting: &lambda::Fitting<'_, T>,
-    gathered: &lambda::Gathered,
-    lambda: Lambda,
-    cv: Option<usize>,
-) -> Result<Option<LambdaChoice>> {
-    let given;
-    let candidates: &[f64] = match lambda {
-        Lambda::Auto => &Lambda::CANDIDATES,
-        Lambda::Value(value) => {
-            given = [value];
-            &given
-        }
-    };
-    let validation = match (cv, lambda) {
-        (Some(k), _) => Validation::CrossValidation { k },
-        (None, Lambda::Value(_)) => return Ok(None),
-        (None, Lambda::Auto) if fitting.dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => return Ok(None),
-        (None, Lambda::Auto) => Validation::HoldOut,
-    };
-    lambda::validate(fitting, gathered, candidates, validation)
 }

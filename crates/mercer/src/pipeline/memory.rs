@@ -58,7 +58,7 @@ mod tests {
         let spec = PipelineSpec {
             preprocess: PreprocessSpec::Auto,
             map: MapSpec::fourier(4096, Gamma::Scale),
-            learner: LearnerSpec::Ridge { lambda: Lambda::Auto },
+            learner: LearnerSpec::ridge(Lambda::Auto),
             task: None,
             cv: None,
             seed: 0,

@@ -6,16 +6,16 @@
 //! read 2k times, but only the fold's are mapped), and n × D is never built. Where
 //! the rows are at most half as many as the features they are kept instead of summed, and each fold is gathered anew.
 //!
-//! Classification takes the λ with the fewest errors, ties (and regression) the least squared error.
+//! Classification takes the λ with the fewest errors, ties (and regression) the least loss.
 
 use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Folds, PanelTargets, Panels, Rows, Selection, TargetEncoder, TargetUse};
+use crate::dataset::{Dataset, Folds, Layout, PanelTargets, Panels, Rows, Selection, TargetEncoder, TargetUse, Task};
 use crate::driver::Driver;
 use crate::feature_maps::FeatureMap;
-use crate::learners::{LinearModel, RidgeRows, RidgeStatistics, RidgeSystem};
+use crate::learners::{LinearModel, Loss, RidgeRows, RidgeStatistics, RidgeSystem};
 use crate::pipeline::{class_of, learning_targets};
 use crate::preprocess::Preprocess;
 use crate::random::Purpose;
@@ -34,17 +34,28 @@ pub enum Validation {
 }
 
 impl Validation {
-    fn n_parts(self) -> usize {
+    pub(crate) fn n_parts(self) -> usize {
         match self {
             Self::HoldOut => 10,
             Self::CrossValidation { k } => k,
         }
     }
 
-    fn n_judging(self) -> usize {
+    pub(crate) fn n_judging(self) -> usize {
         match self {
             Self::HoldOut => 1,
             Self::CrossValidation { k } => k,
+        }
+    }
+
+    /// Where a part would have no rows: nothing is chosen, unless all parts were asked for.
+    pub(crate) fn nothing_held_out(self, dataset: &Dataset) -> Result<()> {
+        match self {
+            Self::HoldOut => Ok(()),
+            Self::CrossValidation { k } => {
+                let got = format!("{k} for {} rows of {}", dataset.n_rows(), dataset.info().name);
+                Err(Error::parameter("cv", got, "so small that every fold has rows; use fewer folds"))
+            }
         }
     }
 }
@@ -68,9 +79,9 @@ pub struct Candidate {
     /// share of wrong classes; absent for a regression
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_rate: Option<f64>,
-    /// mean of (score − target)², classes as ±1; absent where λ was too small to solve
+    /// mean loss of an output; absent where λ was not tried or too small to solve
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub squared_error: Option<f64>,
+    pub loss: Option<f64>,
 }
 
 /// One fold, for the λ chosen.
@@ -96,6 +107,22 @@ pub(crate) struct Fitting<'a, T> {
 }
 
 impl<'a, T: Scalar> Fitting<'a, T> {
+    /// Targets of classes or real values.
+    pub(crate) fn targets(&self) -> TargetUse<'a> {
+        TargetUse::Encoded(self.encoder)
+    }
+
+    /// Bytes of the features of all rows.
+    pub(crate) fn feature_bytes(&self) -> u64 {
+        let sparse = self.map.keeps_rows() && self.dataset.info().layout == Layout::Sparse;
+        let size = size_of::<T>() as u64;
+        if sparse {
+            // An index of four bytes for each value, a pointer of eight for each row.
+            return self.dataset.n_stored() * (size + 4) + self.dataset.n_rows() * 8;
+        }
+        self.dataset.n_rows().saturating_mul(self.map.n_components() as u64).saturating_mul(size)
+    }
+
     /// Hands `each` the features and targets of the selected rows.
     pub(crate) fn for_each(
         &self,
@@ -103,7 +130,7 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         selection: Selection,
         each: impl FnMut(Rows<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
-        let panels = Panels::new(self.dataset, self.map.n_inputs(), TargetUse::Encoded(self.encoder), selection)?;
+        let panels = Panels::new(self.dataset, self.map.n_inputs(), self.targets(), selection)?;
         self.driver.for_each_features(stage, self.dataset.n_rows(), panels, (self.preprocess, self.map), each)
     }
 
@@ -166,11 +193,12 @@ impl Gathered {
 }
 
 /// Sums of one fold for one λ.
-#[derive(Clone, Copy, Default)]
-struct Score {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Score {
     n_rows: u64,
     n_wrong: u64,
     squared_error: f64,
+    loss: f64,
 }
 
 /// Tries every candidate on every judging fold. `all` was gathered from all rows. Nothing is chosen where the classes are
@@ -186,13 +214,7 @@ pub(crate) fn validate<T: Scalar>(
         let folds_of = || Folds::new(fitting.seed, Purpose::Fold, validation.n_parts());
         let rest = fitting.gather_without(all, folds_of(), fold)?;
         if rest.n_rows() == 0 || rest.n_rows() == all.n_rows() {
-            return match validation {
-                Validation::HoldOut => Ok(None),
-                Validation::CrossValidation { k } => {
-                    let got = format!("{k} for {} rows of {}", all.n_rows(), fitting.dataset.info().name);
-                    Err(Error::parameter("cv", got, "so small that every fold has rows; use fewer folds"))
-                }
-            };
+            return validation.nothing_held_out(fitting.dataset).map(|()| None);
         }
         let models = fitting.driver.time("solve", || solve_all::<T>(fitting.driver, rest, candidates))?;
         folds.push(score(fitting, &models, Selection::Fold { folds: folds_of(), fold })?);
@@ -231,6 +253,7 @@ fn score<T: Scalar>(
     }
     let weights = concatenate(Axis(1), &weights).expect("as many features").as_standard_layout().into_owned();
     let mut scores: Vec<Score> = vec![Score::default(); models.iter().flatten().count()];
+    let is_classes = fitting.encoder.task() == Task::Classification;
     fitting.for_each("validate", selection, |features, targets| {
         let truth = learning_targets::<T>(fitting.encoder, targets);
         let mut all = Array2::zeros((features.n_rows(), weights.ncols()));
@@ -240,7 +263,7 @@ fn score<T: Scalar>(
             for mut row in outputs.outer_iter_mut() {
                 row.iter_mut().zip(model.intercept()).for_each(|(x, &b)| *x = *x + b);
             }
-            score.add(outputs.view(), truth.view(), targets);
+            score.add(outputs.view(), truth.view(), is_classes, Loss::Squared);
         }
         Ok(())
     })?;
@@ -249,17 +272,39 @@ fn score<T: Scalar>(
 }
 
 impl Score {
-    fn add<T: Scalar>(&mut self, outputs: ArrayView2<'_, T>, truth: ArrayView2<'_, T>, targets: &PanelTargets) {
+    /// Adds rows of scores beside what they should be.
+    pub(crate) fn add<T: Scalar>(
+        &mut self,
+        outputs: ArrayView2<'_, T>,
+        truth: ArrayView2<'_, T>,
+        is_classes: bool,
+        loss: Loss,
+    ) {
         self.n_rows += outputs.nrows() as u64;
         self.squared_error += outputs.iter().zip(truth).map(|(&x, &y)| (x.to_f64() - y.to_f64()).powi(2)).sum::<f64>();
-        if let PanelTargets::Classes(classes) = targets {
-            let wrong = outputs.outer_iter().zip(classes).filter(|(row, class)| class_of(*row) != **class);
-            self.n_wrong += wrong.count() as u64;
+        self.loss += loss.total(outputs, truth);
+        if is_classes {
+            // The class of targets ±1 is that of scores.
+            let rows = outputs.outer_iter().zip(truth.outer_iter());
+            self.n_wrong += rows.filter(|(scores, truth)| class_of(*scores) != class_of(*truth)).count() as u64;
         }
+    }
+
+    /// Errors, then loss: the less the better.
+    fn key(&self) -> (u64, f64) {
+        (self.n_wrong, self.loss)
     }
 }
 
-fn choose_lambda_of(encoder: &TargetEncoder, lambdas: &[f64], folds: &[Vec<Option<Score>>]) -> Result<LambdaChoice> {
+/// Whether the last `patience` candidates are all no better than the best before them.
+pub(crate) fn best_is_behind(scores: &[Option<Score>], patience: usize) -> bool {
+    let keys: Vec<_> = scores.iter().flatten().map(Score::key).collect();
+    let best = (0..keys.len()).min_by(|&a, &b| keys[a].partial_cmp(&keys[b]).unwrap_or(std::cmp::Ordering::Equal));
+    best.is_some_and(|best| best + patience < keys.len())
+}
+
+/// The best of the candidates, by the scores of every fold.
+pub(crate) fn choose_lambda_of(encoder: &TargetEncoder, lambdas: &[f64], folds: &[Vec<Option<Score>>]) -> Result<LambdaChoice> {
     let is_classes = matches!(encoder, TargetEncoder::Classes { .. });
     let n_outputs = encoder.n_outputs() as f64;
     let candidates: Vec<Candidate> = lambdas
@@ -272,13 +317,14 @@ fn choose_lambda_of(encoder: &TargetEncoder, lambdas: &[f64], folds: &[Vec<Optio
                     n_rows: sum.n_rows + score.n_rows,
                     n_wrong: sum.n_wrong + score.n_wrong,
                     squared_error: sum.squared_error + score.squared_error,
+                    loss: sum.loss + score.loss,
                 })
             });
             let rate = |x: f64| sum.map(|sum| x / sum.n_rows as f64);
             Candidate {
                 lambda,
                 error_rate: sum.filter(|_| is_classes).and_then(|sum| rate(sum.n_wrong as f64)),
-                squared_error: sum.and_then(|sum| rate(sum.squared_error / n_outputs)),
+                loss: sum.and_then(|sum| rate(sum.loss / n_outputs)),
             }
         })
         .collect();
@@ -300,11 +346,11 @@ fn choose_lambda_of(encoder: &TargetEncoder, lambdas: &[f64], folds: &[Vec<Optio
 /// # Errors
 /// [`Error::NotPositiveDefinite`] when no λ could be solved.
 fn choose_lambda(candidates: &[Candidate]) -> Result<usize> {
-    let key = |c: &Candidate| (c.error_rate.unwrap_or(0.0), c.squared_error.unwrap_or(f64::INFINITY));
+    let key = |c: &Candidate| (c.error_rate.unwrap_or(0.0), c.loss.unwrap_or(f64::INFINITY));
     candidates
         .iter()
         .enumerate()
-        .filter(|(_, c)| c.squared_error.is_some_and(f64::is_finite))
+        .filter(|(_, c)| c.loss.is_some_and(f64::is_finite))
         .min_by(|(_, a), (_, b)| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal))
         .map(|(at, _)| at)
         .ok_or_else(|| Error::NotPositiveDefinite { context: "every candidate lambda".to_owned() })
@@ -314,8 +360,8 @@ fn choose_lambda(candidates: &[Candidate]) -> Result<usize> {
 mod tests {
     use super::*;
 
-    fn candidate(lambda: f64, error_rate: Option<f64>, squared_error: Option<f64>) -> Candidate {
-        Candidate { lambda, error_rate, squared_error }
+    fn candidate(lambda: f64, error_rate: Option<f64>, loss: Option<f64>) -> Candidate {
+        Candidate { lambda, error_rate, loss }
     }
 
     #[test]

@@ -1,0 +1,267 @@
+//! What a wrong score costs.
+//!
+//! With the score s of a row, its target y (±1 for a class and its complement, or a real value), m = y·s, r = s − y:
+//!
+//! | loss | ℓ | curvature |
+//! |---|---|---|
+//! | squared | r² | 2 |
+//! | squared hinge | max(0, 1 − m)² | 2 |
+//! | hinge | max(0, 1 − m) | none: [`super::dual`] alone minimises it |
+//! | logistic | log(1 + exp(−m)) | 1/4 |
+//! | softmax | log Σ_c exp(s_c) − s_class | 1/2 |
+//! | Huber | r² within δ, 2δ·\|r\| − δ² beyond | 2 |
+//! | squared ε-insensitive | max(0, \|r\| − ε)² | 2 |
+//!
+//! The curvature bounds ℓ″ (of softmax, the eigenvalues of the matrix of second derivatives). All are convex, and all but
+//! hinge and softmax fall apart into one problem for each output.
+
+use mercer_simd::Scalar;
+use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Task;
+use crate::{Error, Result};
+
+/// A loss: see the module's head.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Loss {
+    /// Of a ridge model.
+    Squared,
+    /// Of a support vector machine.
+    SquaredHinge,
+    /// Of a support vector machine.
+    Hinge,
+    /// Of logistic regression, one class against the rest.
+    Logistic,
+    /// Of logistic regression, all classes together.
+    Softmax,
+    /// Of a regression that outliers do not bend.
+    Huber {
+        /// where the square ends, in units of the target
+        delta: f64,
+    },
+    /// Of a support vector regression.
+    SquaredEpsilonInsensitive {
+        /// half the width of the tube without a cost, in units of the target
+        epsilon: f64,
+    },
+}
+
+impl Loss {
+    /// The name in specs and flags.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Squared => "squared",
+            Self::SquaredHinge => "squared hinge",
+            Self::Hinge => "hinge",
+            Self::Logistic => "logistic",
+            Self::Softmax => "softmax",
+            Self::Huber { .. } => "huber",
+            Self::SquaredEpsilonInsensitive { .. } => "squared epsilon-insensitive",
+        }
+    }
+
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with the first outside its range.
+    pub fn validate(&self) -> Result<()> {
+        match *self {
+            Self::Huber { delta } if !(delta > 0.0 && delta.is_finite()) => {
+                Err(Error::parameter("delta", delta, "a number above 0"))
+            }
+            Self::SquaredEpsilonInsensitive { epsilon } if !(epsilon >= 0.0 && epsilon.is_finite()) => {
+                Err(Error::parameter("epsilon", epsilon, "a number of at least 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether targets of this kind can be learned with it.
+    pub fn suits(&self, task: Task) -> bool {
+        match self {
+            Self::Squared => true,
+            Self::SquaredHinge | Self::Hinge | Self::Logistic | Self::Softmax => task == Task::Classification,
+            Self::Huber { .. } | Self::SquaredEpsilonInsensitive { .. } => task == Task::Regression,
+        }
+    }
+
+    /// The bound of the second derivative.
+    pub(crate) fn curvature(&self) -> f64 {
+        match self {
+            Self::Logistic => 0.25,
+            Self::Softmax => 0.5,
+            _ => 2.0,
+        }
+    }
+
+    /// Whether the outputs of a row are one problem, not one for each.
+    pub(super) fn joins_outputs(&self) -> bool {
+        matches!(self, Self::Softmax)
+    }
+
+    /// The sum of the losses of some rows.
+    pub(crate) fn total<T: Scalar>(&self, scores: ArrayView2<'_, T>, targets: ArrayView2<'_, T>) -> f64 {
+        let mut sums = vec![0.0; if self.joins_outputs() { 1 } else { scores.ncols() }];
+        let weights = Array1::ones(scores.nrows());
+        self.differentiate(scores.to_owned().view_mut(), targets, weights.view(), &mut sums);
+        sums.iter().sum()
+    }
+
+    /// Adds the losses of some rows to `sums` (one for each output, or one for all where the outputs are joined), each
+    /// times its row's weight, and puts the weighted derivatives in the place of the scores.
+    pub(super) fn differentiate<T: Scalar>(
+        &self,
+        scores: ArrayViewMut2<'_, T>,
+        targets: ArrayView2<'_, T>,
+        weights: ArrayView1<'_, T>,
+        sums: &mut [f64],
+    ) {
+        let panel = (scores, targets, weights);
+        match *self {
+            Self::Squared => each(panel, sums, |score, target| {
+                let rest = score - target;
+                (rest * rest, 2.0 * rest)
+            }),
+            Self::SquaredHinge => each(panel, sums, |score, target| {
+                let short = (1.0 - target * score).max(0.0);
+                (short * short, -2.0 * target * short)
+            }),
+            Self::Hinge => each(panel, sums, |score, target| {
+                let short = (1.0 - target * score).max(0.0);
+                (short, if short > 0.0 { -target } else { 0.0 })
+            }),
+            Self::Logistic => each(panel, sums, |score, target| {
+                let (value, probability) = softplus(-target * score);
+                (value, -target * probability)
+            }),
+            Self::Huber { delta } => each(panel, sums, |score, target| {
+                let rest = score - target;
+                let inner = rest.clamp(-delta, delta);
+                (inner * (2.0 * rest - inner), 2.0 * inner)
+            }),
+            Self::SquaredEpsilonInsensitive { epsilon } => each(panel, sums, |score, target| {
+                let rest = score - target;
+                let beyond = (rest.abs() - epsilon).max(0.0);
+                (beyond * beyond, 2.0 * beyond.copysign(rest))
+            }),
+            Self::Softmax => softmax(panel, sums),
+        }
+    }
+}
+
+type Panel<'a, T> = (ArrayViewMut2<'a, T>, ArrayView2<'a, T>, ArrayView1<'a, T>);
+
+fn each<T: Scalar>((scores, targets, weights): Panel<'_, T>, sums: &mut [f64], loss: impl Fn(f64, f64) -> (f64, f64)) {
+    let rows = scores.into_iter().zip(targets);
+    let n_outputs = sums.len();
+    for (at, (score, &target)) in rows.enumerate() {
+        let weight = weights[at / n_outputs].to_f64();
+        let (value, slope) = loss((*score).to_f64(), target.to_f64());
+        sums[at % n_outputs] += weight * value;
+        *score = T::from_f64(weight * slope);
+    }
+}
+
+fn softmax<T: Scalar>((mut scores, targets, weights): Panel<'_, T>, sums: &mut [f64]) {
+    let rows = scores.axis_iter_mut(Axis(0)).zip(targets.axis_iter(Axis(0))).zip(weights);
+    for ((mut scores, targets), &weight) in rows {
+        let weight = weight.to_f64();
+        let most = scores.iter().fold(f64::NEG_INFINITY, |most, score| most.max((*score).to_f64()));
+        let total: f64 = scores.iter().map(|&score| (score.to_f64() - most).exp()).sum();
+        for (score, &target) in scores.iter_mut().zip(targets) {
+            let above = (*score).to_f64() - most;
+            let is_class = f64::from(target > T::zero());
+            sums[0] += weight * is_class * (total.ln() - above);
+            *score = T::from_f64(weight * (above.exp() / total - is_class));
+        }
+    }
+}
+
+/// log(1 + eᵗ) and its derivative, without overflow.
+fn softplus(t: f64) -> (f64, f64) {
+    let small = (-t.abs()).exp();
+    let probability = if t > 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
+    (t.max(0.0) + small.ln_1p(), probability)
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, array};
+
+    use super::*;
+
+    const LOSSES: [Loss; 7] = [
+        Loss::Squared,
+        Loss::SquaredHinge,
+        Loss::Hinge,
+        Loss::Logistic,
+        Loss::Softmax,
+        Loss::Huber { delta: 0.7 },
+        Loss::SquaredEpsilonInsensitive { epsilon: 0.3 },
+    ];
+
+    fn total(loss: Loss, scores: &Array2<f64>, targets: &Array2<f64>) -> (f64, Array2<f64>) {
+        let mut slopes = scores.clone();
+        let mut sums = vec![0.0; if loss.joins_outputs() { 1 } else { scores.ncols() }];
+        loss.differentiate(slopes.view_mut(), targets.view(), array![1.0, 2.0, 0.5].view(), &mut sums);
+        (sums.iter().sum(), slopes)
+    }
+
+    fn problem() -> (Array2<f64>, Array2<f64>) {
+        let scores = array![[0.3, -1.7, 2.2], [40.0, -900.0, 0.1], [-0.2, 0.9, 1.4]];
+        (scores, array![[-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
+    }
+
+    /// Central differences of every score, at scores where no loss has a kink within the step.
+    #[test]
+    fn slopes_are_derivatives() {
+        let ((scores, targets), step) = (problem(), 1e-5);
+        for loss in LOSSES {
+            let (_, slopes) = total(loss, &scores, &targets);
+            for ((i, j), slope) in slopes.indexed_iter() {
+                let moved = |by: f64| {
+                    let mut scores = scores.clone();
+                    scores[[i, j]] += by;
+                    total(loss, &scores, &targets).0
+                };
+                let numeric = (moved(step) - moved(-step)) / (2.0 * step);
+                // Values up to 1e6 keep 1e-10 of themselves; over the step that is 1e-5 relative to the slope.
+                assert!((numeric - slope).abs() < 1e-4 * (1.0 + slope.abs()), "{loss:?} at {i}, {j}: {numeric}, {slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_by_hand() {
+        let one = |loss: Loss, score: f64, target: f64| {
+            let (mut scores, mut sums) = (array![[score]], [0.0]);
+            loss.differentiate(scores.view_mut(), array![[target]].view(), array![2.0].view(), &mut sums);
+            sums[0]
+        };
+        assert_eq!(one(Loss::Squared, 3.0, 1.0), 8.0);
+        assert_eq!(one(Loss::SquaredHinge, -1.0, 1.0), 8.0);
+        assert_eq!(one(Loss::SquaredHinge, 1.5, 1.0), 0.0);
+        assert_eq!(one(Loss::Hinge, -1.0, 1.0), 4.0);
+        assert_eq!(one(Loss::Logistic, 0.0, 1.0), 2.0 * 2.0_f64.ln());
+        assert_eq!(one(Loss::Logistic, -1e4, 1.0), 2e4);
+        assert_eq!(one(Loss::Huber { delta: 1.0 }, 3.0, 0.0), 2.0 * (2.0 * 3.0 - 1.0));
+        assert_eq!(one(Loss::SquaredEpsilonInsensitive { epsilon: 0.5 }, 2.0, 0.0), 2.0 * 2.25);
+        let (mut scores, mut sums) = (array![[1.0, 1.0, 1.0, 1.0]], [0.0]);
+        let targets = array![[-1.0, 1.0, -1.0, -1.0]];
+        Loss::Softmax.differentiate(scores.view_mut(), targets.view(), array![1.0].view(), &mut sums);
+        assert!((sums[0] - 4.0_f64.ln()).abs() < 1e-15);
+        assert_eq!(scores, array![[0.25, -0.75, 0.25, 0.25]]);
+    }
+
+    #[test]
+    fn parameters_out_of_range() {
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(Loss::Huber { delta: bad }.validate().is_err());
+            assert!(Loss::SquaredEpsilonInsensitive { epsilon: bad }.validate().is_err());
+        }
+        assert!(Loss::Huber { delta: 0.0 }.validate().is_err());
+        assert!(Loss::SquaredEpsilonInsensitive { epsilon: 0.0 }.validate().is_ok());
+    }
+}

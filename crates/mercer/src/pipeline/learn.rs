@@ -1,0 +1,320 @@
+//! From features to a linear model: the choice of a solver, of λ, and the passes they take.
+
+use mercer_simd::Scalar;
+use ndarray::{Array1, Array2, Axis, s};
+
+use super::learning_targets;
+use crate::dataset::{Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection, Task};
+use crate::learners::{
+    ClassWeight, Convergence, Lambda, LearnerSpec, LinearModel, Loss, Objective, Passes, Preconditioner, RidgeRows,
+    RowTargets, Solver, Stopping, minimize,
+};
+use crate::random::{Purpose, sample};
+use crate::selection::lambda::{self, Fitting, LambdaChoice, Score, Validation};
+use crate::{Error, Result};
+
+/// λ where the rows are too few to hold any out.
+const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
+/// Fewer rows than this are not divided.
+const MIN_ROWS_TO_HOLD_OUT: u64 = 20;
+/// More features than this are not summed into a square matrix, unless asked for.
+const MOST_DIRECT: usize = 4096;
+/// Rows that the preconditioner is made of: where they are fewer than the features, and for each feature where not.
+const SAMPLE_ROWS: usize = 2048;
+const SAMPLE_ROWS_OF_FEATURE: usize = 4;
+/// While λ is chosen a model need not be exact.
+const TRIAL_TOL: f64 = 1e-3;
+/// λs tried beyond the best.
+const PATIENCE: usize = 2;
+
+/// A learned model, and how it came about.
+pub(super) struct Learned<T> {
+    pub(super) model: LinearModel<T>,
+    pub(super) lambda: f64,
+    pub(super) solver: Solver,
+    pub(super) choice: Option<LambdaChoice>,
+    pub(super) convergence: Option<Convergence>,
+}
+
+/// Learns what `spec` says.
+pub(super) fn learn<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, cv: Option<usize>) -> Result<Learned<T>> {
+    spec.check_task(fitting.encoder.task())?;
+    let validation = validation(fitting.dataset, spec.lambda, cv);
+    match resolve(fitting, spec) {
+        Solver::Direct => direct(fitting, spec, validation),
+        solver => iterative(fitting, spec, solver, validation),
+    }
+}
+
+/// The solver for these sizes.
+fn resolve<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec) -> Solver {
+    let (n_rows, n_components) = (fitting.dataset.n_rows(), fitting.map.n_components());
+    let plain = spec.loss == Loss::Squared && spec.intercept && spec.class_weight == ClassWeight::Uniform;
+    match spec.solver {
+        Solver::Auto if plain && (n_components <= MOST_DIRECT || few_rows(n_rows, n_components)) => Solver::Direct,
+        Solver::Auto => Solver::Iterative,
+        given => given,
+    }
+}
+
+fn few_rows(n_rows: u64, n_components: usize) -> bool {
+    RidgeRows::suit(n_rows, n_components) && n_rows <= MOST_DIRECT as u64
+}
+
+/// Which rows judge, where there is a choice to make or a cross-validation to report.
+fn validation(dataset: &Dataset, lambda: Lambda, cv: Option<usize>) -> Option<Validation> {
+    match (cv, lambda) {
+        (Some(k), _) => Some(Validation::CrossValidation { k }),
+        (None, Lambda::Value(_) | Lambda::OfC(_)) => None,
+        (None, Lambda::Auto) if dataset.n_rows() < MIN_ROWS_TO_HOLD_OUT => None,
+        (None, Lambda::Auto) => Some(Validation::HoldOut),
+    }
+}
+
+fn candidates(given: Option<f64>) -> Vec<f64> {
+    given.map_or(Lambda::CANDIDATES.to_vec(), |lambda| vec![lambda])
+}
+
+fn direct<T: Scalar>(
+    fitting: &Fitting<'_, T>,
+    spec: &LearnerSpec,
+    validation: Option<Validation>,
+) -> Result<Learned<T>> {
+    let given = spec.lambda.given(fitting.dataset.n_rows() as f64);
+    let gathered = fitting.gather(Selection::All)?;
+    let choice = match validation {
+        Some(validation) => lambda::validate(fitting, &gathered, &candidates(given), validation)?,
+        None => None,
+    };
+    let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
+    let model = fitting.driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
+    Ok(Learned { model, lambda, solver: Solver::Direct, choice, convergence: None })
+}
+
+fn iterative<T: Scalar>(
+    fitting: &Fitting<'_, T>,
+    spec: &LearnerSpec,
+    solver: Solver,
+    validation: Option<Validation>,
+) -> Result<Learned<T>> {
+    let rows = TrainingRows::gather(fitting)?;
+    let weights = weights(&rows, spec.class_weight);
+    let spreads = rows.spreads();
+    let targets = Array2::from_shape_fn(rows.targets.dim(), |(i, j)| rows.targets[[i, j]] / spreads[j]);
+    let mut targets = RowTargets { weights, targets };
+    let given = spec.lambda.given(targets.weights.iter().map(|&w| w.to_f64()).sum());
+    let mut preconditioner = rows.preconditioner(&targets, spec.loss)?;
+    let choice = match validation {
+        Some(validation) => {
+            validate(&rows, &mut targets, spec, &mut preconditioner, &candidates(given), validation)?
+        }
+        None => None,
+    };
+    let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
+    let objective = Objective { loss: spec.loss, lambda, intercept: spec.intercept };
+    let (model, convergence) = minimize(&rows, &targets, objective, spec.stopping, &mut preconditioner, None)?;
+    Ok(Learned { model: model.scaled(&spreads)?, lambda, solver, choice, convergence: Some(convergence) })
+}
+
+/// Tries λ from the largest on, each model from the last, until none was better for a while.
+fn validate<T: Scalar>(
+    rows: &TrainingRows<'_, '_, T>,
+    targets: &mut RowTargets<T>,
+    spec: &LearnerSpec,
+    preconditioner: &mut Preconditioner<T>,
+    candidates: &[f64],
+    validation: Validation,
+) -> Result<Option<LambdaChoice>> {
+    let all = targets.weights.clone();
+    let stopping = Stopping { tol: spec.stopping.tol.max(TRIAL_TOL), ..spec.stopping };
+    let mut folds = Vec::new();
+    for fold in 0..validation.n_judging() {
+        let judges = rows.fold(validation.n_parts(), fold);
+        let n_judges = judges.iter().filter(|judge| **judge).count();
+        if n_judges == 0 || n_judges == judges.len() {
+            return validation.nothing_held_out(rows.fitting.dataset).map(|()| None);
+        }
+        targets.weights = Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] });
+        let mut scores = vec![None; candidates.len()];
+        let mut model: Option<LinearModel<T>> = None;
+        for (at, &lambda) in candidates.iter().enumerate() {
+            let objective = Objective { loss: spec.loss, lambda, intercept: spec.intercept };
+            let (next, _) = minimize(rows, targets, objective, stopping, preconditioner, model.as_ref())?;
+            scores[at] = Some(rows.score(&next, &targets.targets, &judges, spec.loss)?);
+            model = Some(next);
+            // Of one fold alone: all folds must be judged by the same candidates.
+            if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], PATIENCE) {
+                break;
+            }
+        }
+        folds.push(scores);
+    }
+    targets.weights = all;
+    lambda::choose_lambda_of(rows.fitting.encoder, candidates, &folds).map(Some)
+}
+
+/// What each row counts, on average one.
+fn weights<T: Scalar>(rows: &TrainingRows<'_, '_, T>, class_weight: ClassWeight) -> Array1<T> {
+    let n = rows.classes.len();
+    match class_weight {
+        ClassWeight::Uniform => Array1::ones(rows.targets.nrows()),
+        ClassWeight::Balanced => {
+            let mut counts = vec![0_u64; rows.classes.iter().max().map_or(0, |&most| most as usize + 1)];
+            rows.classes.iter().for_each(|&class| counts[class as usize] += 1);
+            let present = counts.iter().filter(|count| **count > 0).count();
+            let weight = |&class: &u32| n as f64 / (present as f64 * counts[class as usize] as f64);
+            rows.classes.iter().map(|class| T::from_f64(weight(class))).collect()
+        }
+    }
+}
+
+/// The features of all rows, kept where memory allows, and their targets.
+struct TrainingRows<'f, 'a, T> {
+    fitting: &'f Fitting<'a, T>,
+    kept: Option<PanelRows<T>>,
+    targets: Array2<T>,
+    /// of a classification
+    classes: Vec<u32>,
+}
+
+impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
+    fn gather(fitting: &'f Fitting<'a, T>) -> Result<Self> {
+        let n_rows = fitting.dataset.n_rows();
+        let (mut targets, mut classes) = (Vec::new(), Vec::new());
+        let overflow = || Error::Overflow { context: fitting.dataset.info().name.clone(), dtype: T::DTYPE };
+        let mut each = |panel: &PanelTargets| {
+            if let PanelTargets::Classes(panel) = panel {
+                classes.extend_from_slice(panel);
+            }
+            let panel = learning_targets::<T>(fitting.encoder, panel);
+            targets.extend(panel.iter().copied());
+            if panel.iter().all(|y| y.is_finite()) { Ok(()) } else { Err(overflow()) }
+        };
+        let panels = Panels::new(fitting.dataset, fitting.map.n_inputs(), fitting.targets(), Selection::All)?;
+        let keeps = fitting.feature_bytes() <= fitting.driver.memory();
+        let kept = if keeps {
+            let parts = (fitting.preprocess, fitting.map);
+            Some(fitting.driver.collect_features(n_rows, panels, parts, &mut each)?)
+        } else {
+            fitting.driver.for_each_panel("targets", n_rows, panels, None, |panel| each(&panel.targets))?;
+            None
+        };
+        let n_outputs = fitting.encoder.n_outputs();
+        let targets = Array2::from_shape_vec((targets.len() / n_outputs, n_outputs), targets).expect("whole rows");
+        Ok(Self { fitting, kept, targets, classes })
+    }
+
+    /// The spread of each target, by which it is divided while it is learned: 1.4826 times its median distance from its
+    /// median, which is the standard deviation of a normal law and does not mind outliers; where that is zero, the root of the mean
+    /// square. One for classes.
+    fn spreads(&self) -> Vec<T> {
+        if self.fitting.encoder.task() == Task::Classification {
+            return vec![T::one(); self.targets.ncols()];
+        }
+        self.targets.columns().into_iter().map(|column| T::from_f64(spread(column.iter().map(|&y| y.to_f64())))).collect()
+    }
+
+    /// Whether each row is in a part of several, as [`Selection::Fold`] deals them.
+    fn fold(&self, n_parts: usize, fold: usize) -> Vec<bool> {
+        let mut folds = Folds::new(self.fitting.seed, Purpose::Fold, n_parts);
+        (0..self.targets.nrows())
+            .map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold)
+            .collect()
+    }
+
+    /// A preconditioner from a sample of the rows.
+    fn preconditioner(&self, targets: &RowTargets<T>, loss: Loss) -> Result<Preconditioner<T>> {
+        let (n_rows, n_components) = (self.n_rows(), self.n_components());
+        let wanted = if n_components <= MOST_DIRECT { n_components * SAMPLE_ROWS_OF_FEATURE } else { 0 };
+        let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted.max(SAMPLE_ROWS));
+        chosen.sort_unstable();
+        let weights: Vec<T> = chosen.iter().map(|&row| targets.weights[row as usize]).collect();
+        let rows = self.features_of(&chosen)?;
+        let mut made = None;
+        self.between("solve", &mut || {
+            made = Some(Preconditioner::new(rows.clone(), &weights, n_rows, loss.curvature()));
+            Ok(())
+        })?;
+        Ok(made.expect("it was just made"))
+    }
+
+    /// The features of some rows, given in order, densely.
+    fn features_of(&self, chosen: &[u64]) -> Result<Array2<T>> {
+        let mut out = Array2::zeros((chosen.len(), self.n_components()));
+        let Some(kept) = &self.kept else {
+            let mut filled = 0;
+            self.fitting.for_each("sample", Selection::rows(chosen.to_vec()), |features, _| {
+                features.write_dense(out.slice_mut(s![filled..filled + features.n_rows(), ..]));
+                filled += features.n_rows();
+                Ok(())
+            })?;
+            return Ok(out);
+        };
+        let kept = kept.view();
+        for (&row, mut out) in chosen.iter().zip(out.axis_chunks_iter_mut(Axis(0), 1)) {
+            kept.slice(row as usize, row as usize + 1).write_dense(out.view_mut());
+        }
+        Ok(out)
+    }
+
+    /// How well a model does on the rows that judge.
+    fn score(&self, model: &LinearModel<T>, targets: &Array2<T>, judges: &[bool], loss: Loss) -> Result<Score> {
+        let mut score = Score::default();
+        let is_classes = !self.classes.is_empty();
+        self.for_each("validate", &mut |first, features| {
+            let chosen: Vec<usize> = (0..features.n_rows()).filter(|i| judges[first + i]).collect();
+            let mut outputs = Array2::zeros((features.n_rows(), model.n_outputs()));
+            model.scores_into(features, outputs.view_mut());
+            let truth = targets.slice(s![first..first + features.n_rows(), ..]);
+            let (outputs, truth) = (outputs.select(Axis(0), &chosen), truth.select(Axis(0), &chosen));
+            score.add(outputs.view(), truth.view(), is_classes, loss);
+            Ok(())
+        })?;
+        Ok(score)
+    }
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    let middle = values.len() / 2;
+    let median = *values.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let square = values.iter().map(|y| (y - median) * (y - median)).sum::<f64>() / values.len() as f64;
+    values.iter_mut().for_each(|y| *y = (*y - median).abs());
+    let deviation = *values.select_nth_unstable_by(middle, f64::total_cmp).1;
+    match (deviation > 0.0, square > 0.0) {
+        (true, _) => 1.4826 * deviation,
+        (false, true) => square.sqrt(),
+        (false, false) => 1.0,
+    }
+}
+
+impl<T: Scalar> Passes<T> for TrainingRows<'_, '_, T> {
+    fn n_rows(&self) -> usize {
+        self.targets.nrows()
+    }
+
+    fn n_components(&self) -> usize {
+        self.fitting.map.n_components()
+    }
+
+    fn for_each(
+        &self,
+        stage: &'static str,
+        each: &mut (dyn FnMut(usize, Rows<'_, T>) -> Result<()> + Send),
+    ) -> Result<()> {
+        if let Some(kept) = &self.kept {
+            return self.fitting.driver.for_each_kept(stage, kept.view(), each);
+        }
+        let mut first = 0;
+        self.fitting.for_each(stage, Selection::All, |features, _| {
+            each(first, features)?;
+            first += features.n_rows();
+            Ok(())
+        })
+    }
+
+    fn between(&self, stage: &'static str, work: &mut (dyn FnMut() -> Result<()> + Send)) -> Result<()> {
+        self.fitting.driver.check_interrupted()?;
+        self.fitting.driver.time(stage, work)
+    }
+}
