@@ -1,11 +1,13 @@
 //! Linear models on features.
 
 mod cholesky;
+mod dual;
 mod linear;
 mod ridge;
 mod ridge_rows;
 mod tiles;
 
+pub use dual::{DualLoss, DualParams, DualSolution, solve_dual};
 pub use linear::LinearModel;
 pub use ridge::{Lambda, RidgeStatistics, RidgeSystem};
 pub use ridge_rows::RidgeRows;
