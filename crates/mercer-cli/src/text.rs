@@ -164,5 +164,6 @@ pub(crate) fn learner(learner: &ResolvedLearner) -> String {
     match learner.solver {
         Solver::Auto | Solver::Direct => text,
         Solver::Iterative => format!("{text}, by passes"),
+        Solver::Dual => format!("{text}, by coordinates"),
     }
 }

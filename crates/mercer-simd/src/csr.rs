@@ -184,6 +184,22 @@ impl<'a, T: Copy> CsrView<'a, T> {
         (start..end).map(move |at| (indices.at(at), values[at]))
     }
 
+    /// The columns of the stored values, all rows after another.
+    pub fn indices(&self) -> IndexSlice<'a> {
+        self.indices
+    }
+
+    /// The stored values, all rows after another.
+    pub fn values(&self) -> &'a [T] {
+        self.values
+    }
+
+    /// The positions in `indices` and `values` of row `i`.
+    #[inline(always)]
+    pub fn row_range(&self, i: usize) -> std::ops::Range<usize> {
+        self.indptr.at(i)..self.indptr.at(i + 1)
+    }
+
     /// Rows `start..end`, borrowed from the same arrays.
     pub fn rows(&self, start: usize, end: usize) -> Self {
         Self { indptr: self.indptr.slice(start, end + 1), ..*self }

@@ -2,8 +2,8 @@
 //!
 //! This is the only crate of the project with `unsafe` code, and it keeps that to few places: the jump into code
 //! compiled for a wider instruction set ([`InstructionSet`]), the vectors of the Walsh-Hadamard transform
-//! ([`ops::hadamard`], [`ops::rounds`]), the call of the `gemm` crate ([`matmul_into`]) and a hint to the system about
-//! memory ([`huge_pages`]).
+//! ([`ops::hadamard`], [`ops::rounds`]), the call of the `gemm` crate ([`matmul_into`]) and hints about memory to the
+//! system ([`huge_pages`]) and to the processor ([`prefetch`]).
 //! An op is ordinary Rust, written once for both float types and compiled once per instruction set, so every
 //! instruction set gives the same bits (see `docs/decisions/0002-ops-are-plain-loops.md`).
 //!
@@ -23,6 +23,7 @@ mod dispatch;
 pub mod huge_pages;
 mod matmul;
 pub mod ops;
+mod prefetch;
 mod scalar;
 mod vector;
 
@@ -30,4 +31,5 @@ pub use aligned::{ALIGNMENT_SLACK, Aligned, aligned_part};
 pub use csr::{CsrError, CsrMatrix, CsrView, Index, IndexSlice, csr_matmul_into};
 pub use dispatch::InstructionSet;
 pub use matmul::{K_PANEL, Update, matmul_into};
+pub use prefetch::prefetch;
 pub use scalar::{Dtype, Scalar};

@@ -79,6 +79,8 @@ pub enum Purpose {
     Degree = 10,
     /// Starting values of an iteration (k-means, power method).
     Start = 11,
+    /// The order in which a learner takes the rows; lane = epoch.
+    Order = 12,
 }
 
 /// The random numbers of one (seed, purpose, lane).

@@ -81,6 +81,7 @@ impl LearnerArgs {
             Learner::Ridge => Loss::Squared,
             Learner::Svm => match self.loss.unwrap_or(SvmLoss::SquaredHinge) {
                 SvmLoss::SquaredHinge => Loss::SquaredHinge,
+                SvmLoss::Hinge => Loss::Hinge,
             },
             Learner::Softmax => Loss::Softmax,
             Learner::Logistic => Loss::Logistic,
@@ -99,6 +100,7 @@ impl LearnerArgs {
                 SolverName::Auto => Solver::Auto,
                 SolverName::Direct => Solver::Direct,
                 SolverName::Iterative => Solver::Iterative,
+                SolverName::Dual => Solver::Dual,
             },
             stopping: Stopping { tol: self.tol, max_iter: self.max_iter },
         })
@@ -125,6 +127,8 @@ pub(crate) enum Learner {
 pub(crate) enum SvmLoss {
     /// max(0, 1 - margin)^2
     SquaredHinge,
+    /// max(0, 1 - margin)
+    Hinge,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -142,6 +146,8 @@ pub(crate) enum SolverName {
     Direct,
     /// Passes over the features, any number of them
     Iterative,
+    /// Of svm: coordinate descent on the rows, which penalises the intercept too
+    Dual,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -168,8 +168,9 @@ fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     if let Some(end) = &trained.report.convergence {
         let state = if end.converged { "converged" } else { "NOT converged (see --max-iter and --tol)" };
         let (passes, objective) = (count(end.iterations as u64), number(end.objective));
-        let gradient = number(end.gradient_norm);
-        lines.push(format!("            {state} after {passes} passes: objective {objective}, gradient {gradient}"));
+        let gradient = end.gradient_norm.map_or(String::new(), |norm| format!(", gradient {}", number(norm)));
+        let gap = end.gap.map_or(String::new(), |gap| format!(", at most {} above the least", number(gap)));
+        lines.push(format!("            {state} after {passes} passes: objective {objective}{gradient}{gap}"));
     }
     lines
 }

@@ -1,5 +1,6 @@
 //! The vector loops, one algorithm a file.
 
+pub mod dot;
 pub mod hadamard;
 pub mod overlap;
 pub mod philox;

@@ -98,8 +98,12 @@ impl Stopping {
 pub struct Convergence {
     /// J, summed over outputs
     pub objective: f64,
-    /// length of its gradient, all outputs together
-    pub gradient_norm: f64,
+    /// length of its gradient, all outputs together; of passes
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient_norm: Option<f64>,
+    /// the minimum is less than this below the objective; of coordinate descent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// passes over the rows
     pub iterations: usize,
     /// whether all outputs came as close as asked for
@@ -314,7 +318,8 @@ impl<'a, T: Scalar> Search<'a, T> {
         let squares = |group: &Group| dot(group.search.gradient(), group.search.gradient());
         let convergence = Convergence {
             objective: self.groups.iter().map(|group| group.search.value()).sum(),
-            gradient_norm: self.groups.iter().map(squares).sum::<f64>().sqrt(),
+            gradient_norm: Some(self.groups.iter().map(squares).sum::<f64>().sqrt()),
+            gap: None,
             iterations,
             converged: self.groups.iter().all(|group| group.search.state() == State::Converged),
         };

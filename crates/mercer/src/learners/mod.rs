@@ -4,8 +4,10 @@
 //! |---|---|---|
 //! | [`Solver::Direct`] | squared loss, D up to thousands | sums of one pass, a Cholesky factor: [`RidgeStatistics`] |
 //! | [`Solver::Iterative`] | every smooth loss, any D | passes, L-BFGS preconditioned by a sample of rows |
+//! | [`Solver::Dual`] | hinge and squared hinge, features that fit memory | coordinate descent: [`solve_dual`] |
 
 mod cholesky;
+mod dual;
 mod iterative;
 mod lambda;
 mod lbfgs;
@@ -16,8 +18,9 @@ mod ridge;
 mod ridge_rows;
 mod tiles;
 
-pub use iterative::{Convergence, Objective, Passes, RowTargets, Stopping};
+pub use dual::{DualLoss, DualParams, DualSolution, solve_dual};
 pub(crate) use iterative::minimize;
+pub use iterative::{Convergence, Objective, Passes, RowTargets, Stopping};
 pub use lambda::Lambda;
 pub use linear::LinearModel;
 pub use loss::Loss;
@@ -86,6 +89,8 @@ pub enum Solver {
     Direct,
     /// Passes.
     Iterative,
+    /// Coordinate descent on the rows; the intercept is penalised like the weights.
+    Dual,
 }
 
 impl LearnerSpec {
@@ -116,6 +121,12 @@ impl LearnerSpec {
         self.stopping.validate()?;
         if self.solver == Solver::Direct && (self.loss != Loss::Squared || !self.intercept) {
             return Err(Error::parameter("solver", "direct", "auto or iterative but for ridge with an intercept"));
+        }
+        if self.solver == Solver::Dual && !matches!(self.loss, Loss::Hinge | Loss::SquaredHinge) {
+            return Err(Error::parameter("solver", "dual", "auto or iterative but for support vector machines"));
+        }
+        if self.solver == Solver::Iterative && self.loss == Loss::Hinge {
+            return Err(Error::parameter("solver", "iterative", "auto or dual for the hinge loss, which has a kink"));
         }
         Ok(())
     }

@@ -2,12 +2,13 @@
 
 use mercer_simd::Scalar;
 use ndarray::{Array1, Array2, Axis, s};
+use rayon::prelude::*;
 
 use super::learning_targets;
-use crate::dataset::{Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection, Task};
+use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
-    ClassWeight, Convergence, Lambda, LearnerSpec, LinearModel, Loss, Objective, Passes, Preconditioner, RidgeRows,
-    RowTargets, Solver, Stopping, minimize,
+    ClassWeight, Convergence, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss, Objective,
+    Passes, Preconditioner, RidgeRows, RowTargets, Solver, Stopping, minimize, solve_dual,
 };
 use crate::random::{Purpose, sample};
 use crate::selection::lambda::{self, Fitting, LambdaChoice, Score, Validation};
@@ -42,7 +43,8 @@ pub(super) fn learn<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, cv:
     let validation = validation(fitting.dataset, spec.lambda, cv);
     match resolve(fitting, spec) {
         Solver::Direct => direct(fitting, spec, validation),
-        solver => iterative(fitting, spec, solver, validation),
+        Solver::Dual => dual(fitting, spec, validation),
+        Solver::Auto | Solver::Iterative => iterative(fitting, spec, validation),
     }
 }
 
@@ -52,6 +54,7 @@ fn resolve<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec) -> Solver {
     let plain = spec.loss == Loss::Squared && spec.intercept && spec.class_weight == ClassWeight::Uniform;
     match spec.solver {
         Solver::Auto if plain && (n_components <= MOST_DIRECT || few_rows(n_rows, n_components)) => Solver::Direct,
+        Solver::Auto if spec.loss == Loss::Hinge => Solver::Dual,
         Solver::Auto => Solver::Iterative,
         given => given,
     }
@@ -94,25 +97,90 @@ fn direct<T: Scalar>(
 fn iterative<T: Scalar>(
     fitting: &Fitting<'_, T>,
     spec: &LearnerSpec,
-    solver: Solver,
     validation: Option<Validation>,
 ) -> Result<Learned<T>> {
     let rows = TrainingRows::gather(fitting)?;
-    let weights = weights(&rows, spec.class_weight);
-    let spreads = rows.spreads();
-    let targets = Array2::from_shape_fn(rows.targets.dim(), |(i, j)| rows.targets[[i, j]] / spreads[j]);
-    let mut targets = RowTargets { weights, targets };
-    let given = spec.lambda.given(targets.weights.iter().map(|&w| w.to_f64()).sum());
+    let targets = rows.row_targets(spec.class_weight);
     let mut preconditioner = rows.preconditioner(&targets, spec.loss)?;
+    let solve = |task: Task<'_, T>| {
+        let objective = Objective { loss: spec.loss, lambda: task.lambda, intercept: spec.intercept };
+        minimize(&rows, task.targets, objective, task.stopping, &mut preconditioner, task.start)
+    };
+    by(&rows, targets, spec, validation, Solver::Iterative, solve)
+}
+
+/// One class against the rest, each by a thread.
+fn dual<T: Scalar>(
+    fitting: &Fitting<'_, T>,
+    spec: &LearnerSpec,
+    validation: Option<Validation>,
+) -> Result<Learned<T>> {
+    let rows = TrainingRows::gather(fitting)?;
+    let Some(kept) = &rows.kept else {
+        let (got, expected) = (fitting.driver.memory(), "enough for all features; or use the squared hinge loss");
+        return Err(Error::parameter("memory", got, expected));
+    };
+    let loss = if spec.loss == Loss::Hinge { DualLoss::Hinge } else { DualLoss::SquaredHinge };
+    let solve = |task: Task<'_, T>| {
+        let Stopping { tol, max_iter: max_epochs } = task.stopping;
+        let params = DualParams { loss, intercept: spec.intercept, max_epochs, tol, seed: fitting.seed };
+        let total: f64 = task.targets.weights.iter().map(|&w| w.to_f64()).sum();
+        let costs: Vec<f64> =
+            task.targets.weights.iter().map(|&w| w.to_f64() / (2.0 * task.lambda * total)).collect();
+        let solved: Vec<DualSolution> = fitting.driver.time("learn", || {
+            let one = |output: usize| {
+                let positive: Vec<bool> = task.targets.targets.column(output).iter().map(|y| *y > T::zero()).collect();
+                let interrupted = || fitting.driver.check_interrupted().is_err();
+                solve_dual(kept.view(), &positive, &costs, &params, &interrupted)
+            };
+            (0..task.targets.targets.ncols()).into_par_iter().map(one).collect()
+        });
+        fitting.driver.check_interrupted()?;
+        let weights = Array2::from_shape_fn((rows.n_components(), solved.len()), |(i, output)| {
+            T::from_f64(solved[output].weights[i])
+        });
+        let intercept = solved.iter().map(|solution| T::from_f64(solution.intercept)).collect();
+        // In units of the mean loss.
+        let unit = 2.0 * task.lambda;
+        let convergence = Convergence {
+            objective: unit * solved.iter().map(|solution| solution.objective).sum::<f64>(),
+            gradient_norm: None,
+            gap: Some(unit * solved.iter().map(|solution| solution.gap).sum::<f64>()),
+            iterations: solved.iter().map(|solution| solution.epochs).max().unwrap_or(0),
+            converged: solved.iter().all(|solution| solution.converged),
+        };
+        Ok((LinearModel::new(weights, intercept)?, convergence))
+    };
+    let targets = rows.row_targets(spec.class_weight);
+    by(&rows, targets, spec, validation, Solver::Dual, solve)
+}
+
+/// What a solver is asked for.
+struct Task<'a, T> {
+    targets: &'a RowTargets<T>,
+    lambda: f64,
+    stopping: Stopping,
+    start: Option<&'a LinearModel<T>>,
+}
+
+/// The model for the λ that is given, or for the best.
+fn by<T: Scalar>(
+    rows: &TrainingRows<'_, '_, T>,
+    mut targets: RowTargets<T>,
+    spec: &LearnerSpec,
+    validation: Option<Validation>,
+    solver: Solver,
+    mut solve: impl FnMut(Task<'_, T>) -> Result<(LinearModel<T>, Convergence)>,
+) -> Result<Learned<T>> {
+    let given = spec.lambda.given(targets.weights.iter().map(|&w| w.to_f64()).sum());
+    let spreads = rows.spreads();
+    targets.targets = Array2::from_shape_fn(targets.targets.dim(), |(i, j)| targets.targets[[i, j]] / spreads[j]);
     let choice = match validation {
-        Some(validation) => {
-            validate(&rows, &mut targets, spec, &mut preconditioner, &candidates(given), validation)?
-        }
+        Some(validation) => validate(rows, &mut targets, spec, &candidates(given), validation, &mut solve)?,
         None => None,
     };
     let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
-    let objective = Objective { loss: spec.loss, lambda, intercept: spec.intercept };
-    let (model, convergence) = minimize(&rows, &targets, objective, spec.stopping, &mut preconditioner, None)?;
+    let (model, convergence) = solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?;
     Ok(Learned { model: model.scaled(&spreads)?, lambda, solver, choice, convergence: Some(convergence) })
 }
 
@@ -121,9 +189,9 @@ fn validate<T: Scalar>(
     rows: &TrainingRows<'_, '_, T>,
     targets: &mut RowTargets<T>,
     spec: &LearnerSpec,
-    preconditioner: &mut Preconditioner<T>,
     candidates: &[f64],
     validation: Validation,
+    solve: &mut impl FnMut(Task<'_, T>) -> Result<(LinearModel<T>, Convergence)>,
 ) -> Result<Option<LambdaChoice>> {
     let all = targets.weights.clone();
     let stopping = Stopping { tol: spec.stopping.tol.max(TRIAL_TOL), ..spec.stopping };
@@ -132,14 +200,14 @@ fn validate<T: Scalar>(
         let judges = rows.fold(validation.n_parts(), fold);
         let n_judges = judges.iter().filter(|judge| **judge).count();
         if n_judges == 0 || n_judges == judges.len() {
+            targets.weights = all;
             return validation.nothing_held_out(rows.fitting.dataset).map(|()| None);
         }
         targets.weights = Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] });
         let mut scores = vec![None; candidates.len()];
         let mut model: Option<LinearModel<T>> = None;
         for (at, &lambda) in candidates.iter().enumerate() {
-            let objective = Objective { loss: spec.loss, lambda, intercept: spec.intercept };
-            let (next, _) = minimize(rows, targets, objective, stopping, preconditioner, model.as_ref())?;
+            let (next, _) = solve(Task { targets, lambda, stopping, start: model.as_ref() })?;
             scores[at] = Some(rows.score(&next, &targets.targets, &judges, spec.loss)?);
             model = Some(next);
             // Of one fold alone: all folds must be judged by the same candidates.
@@ -204,11 +272,16 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         Ok(Self { fitting, kept, targets, classes })
     }
 
+    /// What the solvers are told.
+    fn row_targets(&self, class_weight: ClassWeight) -> RowTargets<T> {
+        RowTargets { weights: weights(self, class_weight), targets: self.targets.clone() }
+    }
+
     /// The spread of each target, by which it is divided while it is learned: 1.4826 times its median distance from its
     /// median, which is the standard deviation of a normal law and does not mind outliers; where that is zero, the root of the mean
     /// square. One for classes.
     fn spreads(&self) -> Vec<T> {
-        if self.fitting.encoder.task() == Task::Classification {
+        if self.fitting.encoder.task() == dataset::Task::Classification {
             return vec![T::one(); self.targets.ncols()];
         }
         self.targets.columns().into_iter().map(|column| T::from_f64(spread(column.iter().map(|&y| y.to_f64())))).collect()
