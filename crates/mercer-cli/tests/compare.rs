@@ -163,6 +163,18 @@ fn several_seeds() {
     assert!(text.contains("seeds 5 to 7") && text.contains(" ± "), "{text}");
 }
 
+/// The work is done by the time the name is reported.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plot_by_any_name() {
+    let folder = Folder::new();
+    folder.write("x.csv", Table::new(30, 3, 2).inputs_only());
+    let mut command = folder.command("compare x.csv --target none --no-learner --maps fourier --n-components 8 --json");
+    let run = support::Run::from(command.arg("--plot").arg(support::not_utf8(".svg")).output().unwrap());
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap()["plot"], "\u{fffd}.svg");
+}
+
 #[test]
 fn refusals() {
     let folder = Folder::new();

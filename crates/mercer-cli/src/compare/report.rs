@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Cell, Comparison, Score};
 use crate::args::CompareArgs;
 use crate::memory::peak_bytes;
+use crate::output::in_json;
 use crate::plot::{Axis, Chart, Panel, Point};
 use crate::rows::described;
 use crate::text::{bytes, count, kernel, number, percent};
@@ -137,7 +138,7 @@ impl Comparison {
             "seconds": seconds,
             "threads": self.threads,
             "peak_memory_bytes": peak_bytes(),
-            "plot": args.plot,
+            "plot": args.plot.as_deref().map(in_json),
         })
     }
 
