@@ -205,6 +205,31 @@ fn bad_flags() {
     refuse(&folder, "predict a.csv", &["<DATA>"]);
 }
 
+/// The flag at fault is named, and no other.
+#[test]
+fn sizes_and_widths_beyond_all_numbers() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(20, 3, 2).headerless());
+    for map in ["fourier --n-components 800000000", "sorf --n-components 200000000", "srht --n-components 200000000"] {
+        let size = map.split(' ').next_back().unwrap();
+        let flag = format!("--n-components is {size}, must be at most");
+        refuse(&folder, &format!("transform a.csv --map {map} -o out.npy"), &[&flag, "memory"]);
+        refuse(&folder, &format!("train a.csv --map {map}"), &[&flag]);
+    }
+    let map = |flags: &str, says: &str| {
+        refuse(&folder, &format!("train a.csv --n-components 8 {flags}"), &[says, "in float32"]);
+        let flags = format!("a.csv --target none --maps fourier --n-components 8 --no-learner {flags}");
+        refuse(&folder, &format!("compare {}", flags.replace("1,2,1e-320", "1,2,1e-320,1")), &[says]);
+    };
+    map("--kernel matern --gamma 1e308", "--gamma is 1e308, must be");
+    map("--kernel matern --gamma 1e308 --dtype float64", "--gamma is 1e308, must be");
+    map("--gamma 1e100", "--gamma is 1e100, must be");
+    map("--gamma 1e-100", "--gamma is 1e-100, must be");
+    map("--kernel laplace --gamma 1e39", "--gamma is 1e39, must be");
+    map("--length-scales 1,2,1e-320", "--length-scales is 1e-320, must be");
+    folder.ok("train a.csv --n-components 8 --gamma 1e100 --dtype float64");
+}
+
 #[test]
 fn outputs_that_cannot_be() {
     let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
