@@ -329,7 +329,10 @@ fn flags_of_other_maps() {
     let map = |flags: &str, says: &[&str]| refuse(&folder, &format!("train a.csv --n-components 8 {flags}"), says);
     map("--nu 2.5", &["--nu is of use with --kernel matern only"]);
     map("--alpha 2 --kernel cauchy", &["--alpha is of use with --kernel rational-quadratic only"]);
-    map("--map srht --gamma 1", &["--gamma is of use with --map fourier"]);
+    map(
+        "--map srht --gamma 1",
+        &["--gamma is of use with --map fourier, orthogonal, sorf, fastfood, quasi and binning"],
+    );
     map("--map binning --kernel rbf", &["--kernel is of use with --map fourier"]);
     map("--map sorf --n-bins 4", &["--n-bins is of use with --map binning only"]);
     map("--s 3", &["--s is of use with --map sparse-projection only"]);
@@ -339,6 +342,12 @@ fn flags_of_other_maps() {
     map("--length-scales 1,2,0", &["--length-scales is 0"]);
     map("--length-scales 1,2,3 --gamma scale", &["--gamma is scale", "0.5"]);
     map("--map binning --n-bins 3", &["--n-bins is 3"]);
+    for (name, says) in [("hadamard", "--map hadamard"), ("identity", "--map identity")] {
+        map(&format!("--map {name}"), &["--n-components is of no use with", says, "inputs"]);
+        folder.ok(&format!("train a.csv --map {name}"));
+        let flags = format!("a.csv --map {name} --n-components 8 -o out.csv");
+        refuse(&folder, &format!("transform {flags}"), &["--n-components is of no use with", says]);
+    }
     let run = folder.command("train a.csv").env("MERCER_INSTRUCTION_SET", "sse9").output().unwrap();
     let error = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(run.status.code() == Some(2) && error.contains("\"sse9\"") && error.contains("portable"), "{error}");
