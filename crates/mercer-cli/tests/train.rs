@@ -103,6 +103,28 @@ fn few_rows_of_many_classes_train() {
     }
 }
 
+/// In the summary of a training and in that of its model.
+#[test]
+fn every_parameter_of_the_map_is_shown() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(40, 3, 2).headerless());
+    let shown = [
+        ("--waves phase --length-scales 1,2.5,3", "length scales 1, 2.5, 3; waves phase"),
+        ("--length-scales 1,2,3", "length scales 1, 2, 3"),
+        ("--map binning --n-bins 8", "n-bins 8"),
+        ("--map sparse-projection --s 2.5", "s 2.5"),
+    ];
+    for (flags, part) in shown {
+        let trained = folder.ok(&format!("train a.csv --n-components 8 {flags} -o m.mercer"));
+        for text in [trained, folder.ok("inspect m.mercer")] {
+            assert!(text.contains(&format!("\n            {part}\n")), "{flags} should show {part}: {text}");
+        }
+    }
+    folder.ok("train a.csv --map hadamard --blocks split -o m.mercer");
+    assert!(folder.ok("inspect m.mercer").contains("\n            blocks split\n"));
+    assert!(!folder.ok("train a.csv --n-components 8").contains("waves"), "the default is not told");
+}
+
 /// The work is done by the time the name is reported.
 #[cfg(target_os = "linux")]
 #[test]
