@@ -58,6 +58,11 @@ impl Frequencies {
         }
     }
 
+    /// Whether a kernel has frequencies of this kind; those of transforms and orthogonal ones need a radial kernel.
+    pub fn suit(self, kernel: SpectralKernel) -> bool {
+        matches!(self, Self::Independent | Self::Quasi) || kernel != SpectralKernel::Laplace
+    }
+
     /// Whether they are kept as a matrix.
     fn are_dense(self) -> bool {
         !matches!(self, Self::Sorf | Self::Fastfood)
@@ -135,9 +140,8 @@ impl SpectralSpec {
             let expected = "a number where length scales are given: 0.5 leaves the widths to them";
             return Err(Error::parameter("gamma", self.gamma, expected));
         }
-        let spectrum = self.spectrum(1.0)?;
-        let any = matches!(self.frequencies, Frequencies::Independent | Frequencies::Quasi);
-        if any || spectrum.is_radial() {
+        self.spectrum(1.0)?;
+        if self.frequencies.suit(self.kernel) {
             return Ok(());
         }
         let got = format!("laplace with {} frequencies", self.frequencies.name());
