@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use mercer::dataset::Dataset;
 use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
-use mercer::kernels::Kernel;
 use mercer::learners::{Lambda, LearnerSpec};
 use mercer::metrics::ApproximationReport;
 use mercer::pipeline::{Evaluation, Features, Pipeline, PipelineSpec};
@@ -29,7 +28,8 @@ struct Comparison {
     dataset: Dataset,
     /// To score on; none where nothing is learned.
     test: Option<Dataset>,
-    kernel: Kernel,
+    /// Why some maps are not among them.
+    note: Option<String>,
     preprocess: PreprocessSpec,
     seeds: Vec<u64>,
     cells: Vec<Cell>,
@@ -73,7 +73,8 @@ impl From<Evaluation> for Score {
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let start = Instant::now();
-    let (specs, seeds) = (args.specs()?, args.seeds()?);
+    let (maps, seeds) = (args.maps()?, args.seeds()?);
+    let specs = args.specs(&maps)?;
     let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.plot {
         check_plot(path)?;
@@ -90,7 +91,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     driver.check_interrupted()?;
     let first = &measured[0].runs[0];
     let comparison = Comparison {
-        kernel: first.map.kernel(),
+        note: args.note(&maps),
         preprocess: first.preprocess,
         dataset,
         test,

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::args::ConvertArgs;
 use crate::data::{load, refuse_overwriting, table_options};
 use crate::failure::Failure;
-use crate::output::{TableFile, listed, written_paths};
+use crate::output::{TableFile, all_in_json, listed, written_paths};
 use crate::progress::Bar;
 use crate::text::count;
 
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let (n_rows, n_inputs) = (table.n_rows(), table.n_inputs());
     if args.report.json {
-        let report = json!({ "command": "convert", "n_rows": n_rows, "n_inputs": n_inputs, "outputs": paths });
+        let outputs = all_in_json(&paths);
+        let report = json!({ "command": "convert", "n_rows": n_rows, "n_inputs": n_inputs, "outputs": outputs });
         writeln!(out, "{report:#}")?;
     } else if !args.report.quiet {
         let (rows, inputs) = (count(n_rows), count(n_inputs as u64));

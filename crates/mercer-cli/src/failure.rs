@@ -3,7 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
+
+use crate::args::Cli;
 
 /// What went wrong, and so which exit status it gives.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let (text, status) = match self {
             Self::Library(mercer::Error::Interrupted) => ("interrupted; no file was written".to_owned(), 130),
-            Self::Library(mercer::Error::Parameter { name, got, expected }) => {
+            Self::Library(mercer::Error::Parameter { name, got, expected }) if is_flag(name) => {
                 (format!("--{} is {got}, must be {expected}", name.replace('_', "-")), 2)
             }
             Self::Library(error) => (error.to_string(), 2),
@@ -47,6 +50,13 @@ impl Failure {
         eprintln!("mercer: {}", printable(&text));
         ExitCode::from(status)
     }
+}
+
+/// Whether a parameter of the library has a flag of its name. The inputs of a row have one for some files only, and are
+/// what the data says otherwise.
+fn is_flag(name: &str) -> bool {
+    let has = |command: &clap::Command| command.get_arguments().any(|flag| flag.get_id() == name);
+    name != "n_inputs" && Cli::command().get_subcommands().any(has)
 }
 
 /// Text of which parts come from files, on one line and without control characters.

@@ -1,5 +1,6 @@
 //! Tables as files, with labels beside them where a format has no place for both.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use mercer::dataset::{Block, BlockRows};
@@ -62,6 +63,16 @@ fn labels_path(path: &Path, words: bool) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem = name.to_ascii_lowercase().rfind(".npy").map_or(name.as_str(), |end| &name[..end]);
     path.with_file_name(format!("{stem}-labels.{}", if words { "csv" } else { "npy" }))
+}
+
+/// A path in JSON, which has no place for what is no text.
+pub(crate) fn in_json(path: &Path) -> Cow<'_, str> {
+    path.to_string_lossy()
+}
+
+/// Paths in JSON.
+pub(crate) fn all_in_json(paths: &[PathBuf]) -> Vec<Cow<'_, str>> {
+    paths.iter().map(|path| in_json(path)).collect()
 }
 
 /// The paths of written files, for a sentence.

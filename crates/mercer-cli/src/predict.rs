@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::args::PredictArgs;
 use crate::data::{TrainedColumns, load, prediction_options, refuse_overwriting};
 use crate::failure::{Failure, STANDARD_OUTPUT};
+use crate::output::in_json;
 use crate::progress::Bar;
 use crate::text::count;
 
@@ -49,7 +50,7 @@ fn report(args: &PredictArgs, path: &Path, n_rows: u64, driver: &Driver<'_>) -> 
     if args.run.report.json {
         let seconds: serde_json::Map<_, _> =
             driver.seconds().into_iter().map(|(stage, time)| (stage.to_owned(), json!(time))).collect();
-        let object = json!({ "command": "predict", "n_rows": n_rows, "output": path, "seconds": seconds });
+        let object = json!({ "command": "predict", "n_rows": n_rows, "output": in_json(path), "seconds": seconds });
         writeln!(out, "{object:#}")?;
     } else if !args.run.report.quiet {
         writeln!(out, "{} predictions written to {}", count(n_rows), path.display())?;

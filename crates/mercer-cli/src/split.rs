@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::SplitArgs;
 use crate::data::{load, refuse_overwriting, table_options};
 use crate::failure::Failure;
-use crate::output::{TableFile, listed, written_paths};
+use crate::output::{TableFile, all_in_json, listed, written_paths};
 use crate::progress::{Bar, for_each_block};
 use crate::text::count;
 
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             "command": "split",
             "n_train": n_train,
             "n_test": n_test,
-            "train": train,
-            "test": test,
+            "train": all_in_json(&train),
+            "test": all_in_json(&test),
         });
         writeln!(out, "{report:#}")?;
     } else if !args.report.quiet {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use mercer::dataset::ClassLabel;
+use mercer::feature_maps::{HadamardBlocks, MapSpec, Waves};
 use mercer::kernels::Kernel;
 use mercer::learners::{ClassWeight, Loss, ResolvedLearner, Solver};
 use mercer::metrics::ClassificationReport;
@@ -59,6 +60,29 @@ pub(crate) fn kernel(kernel: Kernel) -> String {
         }
         other => format!("{other:?}"),
     }
+}
+
+/// What a map has beside its kernel, by the names of the flags; what most maps have is not told.
+pub(crate) fn parameters(map: &MapSpec) -> Vec<String> {
+    match map {
+        MapSpec::Spectral(spec) => {
+            let lengths = |scales: &Vec<f64>| shortened(&scales.iter().map(|&x| number(x)).collect::<Vec<_>>());
+            let scales = spec.length_scales.as_ref().map(|scales| format!("length scales {}", lengths(scales)));
+            let waves = (spec.waves == Waves::Phase).then(|| "waves phase".to_owned());
+            scales.into_iter().chain(waves).collect()
+        }
+        MapSpec::Binning { n_bins, .. } => vec![format!("n-bins {n_bins}")],
+        MapSpec::SparseProjection { s, .. } => vec![format!("s {}", number(*s))],
+        MapSpec::Hadamard { blocks: HadamardBlocks::Split } => vec!["blocks split".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+/// The first of many names.
+pub(crate) fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown}, … {} more", names.len() - SHOWN) } else { shown }
 }
 
 /// 1 as "one real value", 3 as "3 real values".

@@ -13,6 +13,7 @@ use crate::args::TrainArgs;
 use crate::data::refuse_overwriting;
 use crate::failure::Failure;
 use crate::memory::{half_of_available, peak_bytes};
+use crate::output::in_json;
 use crate::progress::Bar;
 use crate::rows::{TrainingRows, described};
 
@@ -104,7 +105,7 @@ impl Trained {
             "threads": self.threads,
             "peak_memory_bytes": peak_bytes(),
             "model_bytes": self.model_bytes,
-            "output": args.output,
+            "output": args.output.as_deref().map(in_json),
         });
         if let Some(test) = &self.test {
             object["test"] = json!(test);

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::TransformArgs;
 use crate::data::{TrainedColumns, encode, load, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
-use crate::output::{TableFile, listed, written_paths};
+use crate::output::{TableFile, all_in_json, listed, written_paths};
 use crate::progress::Bar;
 use crate::text::count;
 
@@ -117,7 +117,7 @@ fn write<T: Scalar>(
             "n_components": n_components,
             "map": features.spec(),
             "preprocess": features.preprocess().kind(),
-            "outputs": paths,
+            "outputs": all_in_json(&paths),
             "seconds": seconds,
         });
         writeln!(out, "{report:#}")?;

@@ -163,6 +163,58 @@ fn several_seeds() {
     assert!(text.contains("seeds 5 to 7") && text.contains(" ± "), "{text}");
 }
 
+/// More rows than the median is taken of: each seed finds its own.
+#[test]
+fn widths_of_several_seeds() {
+    let folder = Folder::new();
+    folder.write("x.npy", Table::new(1_100, 3, 2).npy());
+    let flags = "compare x.npy --no-learner --maps fourier --n-components 8 --seeds 3";
+    for (kernel, start) in [("rbf", "the RBF kernel, gamma "), ("matern", "the Matérn kernel, nu 1.5, length scale ")]
+    {
+        let flags = format!("{flags} --kernel {kernel} --gamma median");
+        let gammas: Vec<f64> = folder.json(&flags)["gammas"].as_array().unwrap().iter().map(float).collect();
+        assert!(gammas.len() == 3 && gammas[0] != gammas[1], "{gammas:?}");
+        let mut widths = if kernel == "rbf" { gammas } else { gammas.iter().map(|x| 1.0 / (2.0 * x).sqrt()).collect() };
+        widths.sort_by(f64::total_cmp);
+        let text = folder.ok(&flags);
+        let heading = text.lines().nth(1).unwrap().strip_prefix(start).unwrap_or_else(|| panic!("{text}"));
+        assert!(heading.contains(", the median of each seed; seeds 0 to 2"), "{text}");
+        let range: Vec<f64> = heading.split(&[' ', ',']).filter_map(|word| word.parse().ok()).take(2).collect();
+        let near = |got: f64, expected: f64| (got / expected - 1.0).abs() < 1e-3;
+        assert!(near(range[0], widths[0]) && near(range[1], widths[2]), "{widths:?}: {text}");
+    }
+    assert!(!folder.ok(&format!("{flags} --gamma scale")).contains("median"));
+}
+
+/// What is not said of the maps is asked for: every parameter, and why some maps are missing.
+#[test]
+fn the_heading_says_all_parameters() {
+    let folder = Folder::new();
+    folder.write("x.csv", Table::new(30, 3, 2).inputs_only());
+    let flags = "compare x.csv --target none --no-learner --n-components 8";
+    let text = folder.ok(&format!("{flags} --maps sorf --waves phase --length-scales 1,2.5,3"));
+    let heading = text.lines().nth(1).unwrap();
+    assert!(heading.starts_with("the RBF kernel, gamma 0.5, length scales 1, 2.5, 3, waves phase; "), "{text}");
+    let text = folder.ok(&format!("{flags} --kernel laplace --plot x.svg"));
+    assert!(text.lines().nth(2).unwrap().contains("fourier, quasi: the maps that suit the laplace kernel"), "{text}");
+    for (map, shown) in [("fourier", true), ("quasi", true), ("sorf", false), ("orthogonal", false)] {
+        assert_eq!(text.lines().any(|line| line.starts_with(&format!("{map} "))), shown, "{map}: {text}");
+    }
+    assert!(!folder.ok(&format!("{flags} --kernel laplace --maps quasi")).contains("suit"));
+}
+
+/// The work is done by the time the name is reported.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plot_by_any_name() {
+    let folder = Folder::new();
+    folder.write("x.csv", Table::new(30, 3, 2).inputs_only());
+    let mut command = folder.command("compare x.csv --target none --no-learner --maps fourier --n-components 8 --json");
+    let run = support::Run::from(command.arg("--plot").arg(support::not_utf8(".svg")).output().unwrap());
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap()["plot"], "\u{fffd}.svg");
+}
+
 #[test]
 fn refusals() {
     let folder = Folder::new();
@@ -173,7 +225,8 @@ fn refusals() {
     refuse(&folder, "a.csv --n-components 64,x", &["whole number"]);
     refuse(&folder, "a.csv --n-components 63", &["--n-components is 63", "even"]);
     refuse(&folder, "a.csv --n-components 64 --maps fourier,fast", &["fast", "fastfood, quasi"]);
-    refuse(&folder, "a.csv --maps sorf --kernel laplace", &["--kernel", "radial"]);
+    let says = ["--maps has sorf", "the laplace kernel", "--maps fourier,quasi"];
+    refuse(&folder, "a.csv --maps fourier,sorf --kernel laplace", &says);
     refuse(&folder, "a.csv --nu 2.5", &["--nu is of use with --kernel matern only"]);
     refuse(&folder, "a.csv --seeds 0", &["--seeds"]);
     refuse(&folder, &format!("a.csv --seed {} --seeds 2", u64::MAX), &["seeds"]);

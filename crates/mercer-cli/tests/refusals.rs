@@ -205,6 +205,31 @@ fn bad_flags() {
     refuse(&folder, "predict a.csv", &["<DATA>"]);
 }
 
+/// The flag at fault is named, and no other.
+#[test]
+fn sizes_and_widths_beyond_all_numbers() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(20, 3, 2).headerless());
+    for map in ["fourier --n-components 800000000", "sorf --n-components 200000000", "srht --n-components 200000000"] {
+        let size = map.split(' ').next_back().unwrap();
+        let flag = format!("--n-components is {size}, must be at most");
+        refuse(&folder, &format!("transform a.csv --map {map} -o out.npy"), &[&flag, "memory"]);
+        refuse(&folder, &format!("train a.csv --map {map}"), &[&flag]);
+    }
+    let map = |flags: &str, says: &str| {
+        refuse(&folder, &format!("train a.csv --n-components 8 {flags}"), &[says, "in float32"]);
+        let flags = format!("a.csv --target none --maps fourier --n-components 8 --no-learner {flags}");
+        refuse(&folder, &format!("compare {}", flags.replace("1,2,1e-320", "1,2,1e-320,1")), &[says]);
+    };
+    map("--kernel matern --gamma 1e308", "--gamma is 1e308, must be");
+    map("--kernel matern --gamma 1e308 --dtype float64", "--gamma is 1e308, must be");
+    map("--gamma 1e100", "--gamma is 1e100, must be");
+    map("--gamma 1e-100", "--gamma is 1e-100, must be");
+    map("--kernel laplace --gamma 1e39", "--gamma is 1e39, must be");
+    map("--length-scales 1,2,1e-320", "--length-scales is 1e-320, must be");
+    folder.ok("train a.csv --n-components 8 --gamma 1e100 --dtype float64");
+}
+
 #[test]
 fn outputs_that_cannot_be() {
     let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
@@ -304,7 +329,10 @@ fn flags_of_other_maps() {
     let map = |flags: &str, says: &[&str]| refuse(&folder, &format!("train a.csv --n-components 8 {flags}"), says);
     map("--nu 2.5", &["--nu is of use with --kernel matern only"]);
     map("--alpha 2 --kernel cauchy", &["--alpha is of use with --kernel rational-quadratic only"]);
-    map("--map srht --gamma 1", &["--gamma is of use with --map fourier"]);
+    map(
+        "--map srht --gamma 1",
+        &["--gamma is of use with --map fourier, orthogonal, sorf, fastfood, quasi and binning"],
+    );
     map("--map binning --kernel rbf", &["--kernel is of use with --map fourier"]);
     map("--map sorf --n-bins 4", &["--n-bins is of use with --map binning only"]);
     map("--s 3", &["--s is of use with --map sparse-projection only"]);
@@ -314,6 +342,12 @@ fn flags_of_other_maps() {
     map("--length-scales 1,2,0", &["--length-scales is 0"]);
     map("--length-scales 1,2,3 --gamma scale", &["--gamma is scale", "0.5"]);
     map("--map binning --n-bins 3", &["--n-bins is 3"]);
+    for (name, says) in [("hadamard", "--map hadamard"), ("identity", "--map identity")] {
+        map(&format!("--map {name}"), &["--n-components is of no use with", says, "inputs"]);
+        folder.ok(&format!("train a.csv --map {name}"));
+        let flags = format!("a.csv --map {name} --n-components 8 -o out.csv");
+        refuse(&folder, &format!("transform {flags}"), &["--n-components is of no use with", says]);
+    }
     let run = folder.command("train a.csv").env("MERCER_INSTRUCTION_SET", "sse9").output().unwrap();
     let error = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(run.status.code() == Some(2) && error.contains("\"sse9\"") && error.contains("portable"), "{error}");

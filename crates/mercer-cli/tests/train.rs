@@ -102,3 +102,48 @@ fn few_rows_of_many_classes_train() {
         folder.train(&format!("few.csv --seed {seed}"));
     }
 }
+
+/// In the summary of a training and in that of its model.
+#[test]
+fn every_parameter_of_the_map_is_shown() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(40, 3, 2).headerless());
+    let shown = [
+        ("--waves phase --length-scales 1,2.5,3", "length scales 1, 2.5, 3; waves phase"),
+        ("--length-scales 1,2,3", "length scales 1, 2, 3"),
+        ("--map binning --n-bins 8", "n-bins 8"),
+        ("--map sparse-projection --s 2.5", "s 2.5"),
+    ];
+    for (flags, part) in shown {
+        let trained = folder.ok(&format!("train a.csv --n-components 8 {flags} -o m.mercer"));
+        for text in [trained, folder.ok("inspect m.mercer")] {
+            assert!(text.contains(&format!("\n            {part}\n")), "{flags} should show {part}: {text}");
+        }
+    }
+    folder.ok("train a.csv --map hadamard --blocks split -o m.mercer");
+    assert!(folder.ok("inspect m.mercer").contains("\n            blocks split\n"));
+    assert!(!folder.ok("train a.csv --n-components 8").contains("waves"), "the default is not told");
+}
+
+/// The work is done by the time the name is reported.
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_by_any_name() {
+    let folder = Folder::new();
+    folder.write("a.csv", Table::new(40, 3, 2).headerless());
+    folder.train("a.csv");
+    let named = |arguments: &str, flag: &str, ending: &str, key: &str| {
+        let mut command = folder.command(&format!("{arguments} --json"));
+        let run = support::Run::from(command.arg(flag).arg(support::not_utf8(ending)).output().unwrap());
+        assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{arguments}");
+        let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let output = if report[key].is_array() { &report[key][0] } else { &report[key] };
+        assert_eq!(output, &format!("\u{fffd}{ending}"), "{arguments}");
+        assert!(folder.path().join(support::not_utf8(ending)).is_file(), "{arguments}");
+    };
+    named("train a.csv --n-components 8", "-o", ".mercer", "output");
+    named("predict trained.mercer a.csv", "-o", ".csv", "output");
+    named("transform a.csv --n-components 8", "-o", ".tsv", "outputs");
+    named("convert a.csv", "-o", ".svm", "outputs");
+    named("split a.csv --test test.csv", "--train", ".parquet", "train");
+}

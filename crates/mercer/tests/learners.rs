@@ -91,7 +91,11 @@ fn check_minimum(loss: Loss, lambda: f64, z: &Array2<f64>, y: &Array2<f64>, pipe
         for coordinate in 0..=w.nrows() {
             for step in [1e-3, -1e-3] {
                 let (mut w, mut b) = (w.clone(), b.clone());
-                if coordinate < w.nrows() { w[[coordinate, output]] += step } else { b[output] += step }
+                if coordinate < w.nrows() {
+                    w[[coordinate, output]] += step
+                } else {
+                    b[output] += step
+                }
                 let there = objective(loss, lambda, z, y, (&w, &b));
                 // The gradient's length is bounded by √(2·30·1e-12) < 1e-5: rows have lengths² of about 20.
                 assert!(there > least - 1e-8, "{loss:?}, output {output}, {coordinate}: {least} > {there}");
@@ -144,7 +148,11 @@ fn no_step_from_the_minimum_of_a_regression_goes_down() {
         for coordinate in 0..=6 {
             for step in [1e-3, -1e-3] {
                 let (mut w, mut b) = (w.clone(), b.clone());
-                if coordinate < 6 { w[[coordinate, 0]] += step } else { b[0] += step }
+                if coordinate < 6 {
+                    w[[coordinate, 0]] += step
+                } else {
+                    b[0] += step
+                }
                 assert!(objective(loss, lambda, &x, &scaled, (&w, &b)) > least, "{loss:?}, {coordinate}");
             }
         }

@@ -20,7 +20,8 @@ Examples:
 Kernel RMSE and distortion (the share by which squared distances change) are those of 500 rows.
 The time is that of the map alone, on one thread; the memory that of its random numbers; the score
 that of ridge on rows held out. With several seeds: means (of the RMSE, of its square) ± their
-standard deviation, and the shortest time.";
+standard deviation, and the shortest time. Maps without frequencies (binning, projections, hadamard,
+identity) are tried by mercer train --map.";
 
 /// Compare spectral maps: kernel error, time, memory and score for each number of features.
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub(crate) struct CompareArgs {
     pub(crate) columns: ColumnArgs,
     #[command(flatten)]
     pub(crate) encoding: EncodingArgs,
-    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi [default: all]
+    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi [default: all that suit the kernel]
     #[arg(long, value_delimiter = ',', value_parser = frequencies, help_heading = "Features")]
     maps: Vec<Frequencies>,
     /// Numbers of features: 256..4096 doubles, 300,1000 lists
@@ -74,18 +75,41 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// Every map with every number of features, map by map, checked.
-    pub(crate) fn specs(&self) -> Result<Vec<MapSpec>, Failure> {
-        let mut sizes: Vec<usize> = self.n_components.iter().flat_map(|sizes| sizes.0.clone()).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let asked = if self.maps.is_empty() { &Frequencies::ALL[..] } else { &self.maps };
+    /// The maps asked for, once each; without any, those that suit the kernel.
+    pub(crate) fn maps(&self) -> Result<Vec<Frequencies>, Failure> {
+        let kernel = self.kernel.spectral(Frequencies::Independent, 2)?.kernel;
+        let suiting: Vec<Frequencies> = Frequencies::ALL.into_iter().filter(|map| map.suit(kernel)).collect();
+        if self.maps.is_empty() {
+            return Ok(suiting);
+        }
         let mut maps: Vec<Frequencies> = Vec::new();
-        for &map in asked {
+        for &map in &self.maps {
+            if !map.suit(kernel) {
+                let (name, suiting) = (map.name(), names(&suiting, ","));
+                let text =
+                    format!("--maps has {name}, which has no features of the laplace kernel; use --maps {suiting}");
+                return Err(Failure::Usage(text));
+            }
             if !maps.contains(&map) {
                 maps.push(map);
             }
         }
+        Ok(maps)
+    }
+
+    /// Why not all maps are compared, where none were asked for.
+    pub(crate) fn note(&self, maps: &[Frequencies]) -> Option<String> {
+        let fewer = self.maps.is_empty() && maps.len() < Frequencies::ALL.len();
+        fewer.then(|| {
+            format!("{}: the maps that suit the laplace kernel; the others need a radial one", names(maps, ", "))
+        })
+    }
+
+    /// Every map with every number of features, map by map, checked.
+    pub(crate) fn specs(&self, maps: &[Frequencies]) -> Result<Vec<MapSpec>, Failure> {
+        let mut sizes: Vec<usize> = self.n_components.iter().flat_map(|sizes| sizes.0.clone()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
         let mut specs = Vec::new();
         for (&map, &size) in maps.iter().flat_map(|map| sizes.iter().map(move |size| (map, size))) {
             let spec = MapSpec::Spectral(self.kernel.spectral(map, size)?);
@@ -116,8 +140,12 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(doubled.take_while(|&size| size <= to).collect()))
 }
 
+fn names(maps: &[Frequencies], between: &str) -> String {
+    maps.iter().map(|map| map.name()).collect::<Vec<_>>().join(between)
+}
+
 fn frequencies(text: &str) -> Result<Frequencies, String> {
-    let names = Frequencies::ALL.map(Frequencies::name).join(", ");
+    let names = names(&Frequencies::ALL, ", ");
     let found = Frequencies::ALL.into_iter().find(|map| map.name() == text);
     found.ok_or_else(|| format!("expected one of {names}"))
 }

@@ -17,9 +17,10 @@ pub(crate) struct MapArgs {
     pub(crate) map: Map,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
-    /// Number of features: more are more accurate, and slower
-    #[arg(long, value_name = "D", default_value_t = 4096, value_parser = whole::<usize>, allow_negative_numbers = true)]
-    pub(crate) n_components: usize,
+    /// Number of features: more are more accurate, and slower; hadamard and identity have theirs by the inputs
+    /// [default: 4096]
+    #[arg(long, value_name = "D", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    pub(crate) n_components: Option<usize>,
     /// Of a binning map: features that the bins of a grid share [default: 16]
     #[arg(long, value_name = "B", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_bins: Option<usize>,
@@ -95,12 +96,13 @@ impl KernelArgs {
         Ok(SpectralSpec { frequencies, kernel, n_components, gamma, waves, length_scales })
     }
 
-    fn refuse_all(&self, with: &str) -> Result<(), Failure> {
-        refuse("--gamma", self.gamma.is_some(), with)?;
-        self.refuse_kernel(with)
+    fn refuse_all(&self) -> Result<(), Failure> {
+        refuse("--gamma", self.gamma.is_some(), WITH_GAMMA)?;
+        self.refuse_kernel()
     }
 
-    fn refuse_kernel(&self, with: &str) -> Result<(), Failure> {
+    fn refuse_kernel(&self) -> Result<(), Failure> {
+        let with = SPECTRAL;
         refuse("--kernel", self.kernel.is_some(), with)?;
         refuse("--nu", self.nu.is_some(), with)?;
         refuse("--alpha", self.alpha.is_some(), with)?;
@@ -115,10 +117,12 @@ pub(super) fn refuse(flag: &str, given: bool, with: &str) -> Result<(), Failure>
 }
 
 const SPECTRAL: &str = "--map fourier, orthogonal, sorf, fastfood and quasi";
+const WITH_GAMMA: &str = "--map fourier, orthogonal, sorf, fastfood, quasi and binning";
 
 impl MapArgs {
     pub(crate) fn spec(&self) -> Result<MapSpec, Failure> {
-        let n_components = self.n_components;
+        let n_components = self.n_components.unwrap_or(4096);
+        self.refuse_n_components()?;
         refuse("--n-bins", self.n_bins.is_some() && self.map != Map::Binning, "--map binning")?;
         refuse("--s", self.s.is_some() && self.map != Map::SparseProjection, "--map sparse-projection")?;
         refuse("--blocks", self.blocks.is_some() && self.map != Map::Hadamard, "--map hadamard")?;
@@ -130,7 +134,7 @@ impl MapArgs {
             Map::Fastfood => return spectral(Frequencies::Fastfood),
             Map::Quasi => return spectral(Frequencies::Quasi),
             Map::Binning => {
-                self.kernel.refuse_kernel(SPECTRAL)?;
+                self.kernel.refuse_kernel()?;
                 let (gamma, n_bins) = (self.kernel.gamma(), self.n_bins.unwrap_or(16));
                 return Ok(MapSpec::Binning { n_components, gamma, n_bins });
             }
@@ -145,8 +149,18 @@ impl MapArgs {
                 },
             },
         };
-        self.kernel.refuse_all(SPECTRAL)?;
+        self.kernel.refuse_all()?;
         Ok(spec)
+    }
+
+    fn refuse_n_components(&self) -> Result<(), Failure> {
+        let name = match self.map {
+            Map::Hadamard => "hadamard",
+            Map::Identity => "identity",
+            _ => return Ok(()),
+        };
+        let text = format!("--n-components is of no use with --map {name}: the inputs say how many features there are");
+        if self.n_components.is_some() { Err(Failure::Usage(text)) } else { Ok(()) }
     }
 }
 

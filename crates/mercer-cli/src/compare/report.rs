@@ -1,13 +1,16 @@
 //! A comparison as a table, as JSON and as a chart.
 
+use mercer::feature_maps::ResolvedMap;
+use mercer::kernels::Kernel;
 use serde_json::{Map, Value, json};
 
 use super::{Cell, Comparison, Score};
 use crate::args::CompareArgs;
 use crate::memory::peak_bytes;
+use crate::output::in_json;
 use crate::plot::{Axis, Chart, Panel, Point};
 use crate::rows::described;
-use crate::text::{bytes, count, kernel, number, percent};
+use crate::text::{bytes, count, kernel, number, parameters, percent};
 
 /// What several seeds came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +95,24 @@ impl Comparison {
         let tested = self.test.as_ref().map(|test| format!("; scored on {} others", count(test.n_rows())));
         let data = format!("{}: {rows} rows × {inputs} inputs{}", self.dataset.info().name, tested.unwrap_or_default());
         let learner = if self.test.is_some() { "ridge, lambda found by the data; " } else { "" };
-        [data, format!("{}; {learner}{}", kernel(self.kernel), self.seeds_text())]
+        let parts = [vec![self.kernel_text()], parameters(&self.cells[0].spec)].concat();
+        [data, format!("{}; {learner}{}", parts.join(", "), self.seeds_text())]
+    }
+
+    /// The maps by seed, of any size: all have the same kernel.
+    fn maps(&self) -> impl Iterator<Item = &ResolvedMap> {
+        self.cells[0].runs.iter().map(|run| &run.map)
+    }
+
+    /// The kernel; from the least to the largest width where each seed finds its own.
+    fn kernel_text(&self) -> String {
+        let mut kernels: Vec<Kernel> = self.maps().map(ResolvedMap::kernel).collect();
+        kernels.sort_by(|a, b| width(*a).total_cmp(&width(*b)));
+        let (least, most) = (kernels[0], kernels[kernels.len() - 1]);
+        if width(least) == width(most) {
+            return kernel(least);
+        }
+        format!("{} to {}, the median of each seed", kernel(least), number(width(most)))
     }
 
     pub(super) fn to_table(&self, args: &CompareArgs) -> String {
@@ -114,7 +134,11 @@ impl Comparison {
             }
             lines.push(line);
         }
-        let mut text = format!("{}\n\n{}", self.headings().join("\n"), aligned(&lines));
+        let mut text = self.headings().join("\n") + "\n";
+        if let Some(note) = &self.note {
+            text.push_str(&format!("{note}\n"));
+        }
+        text.push_str(&format!("\n{}", aligned(&lines)));
         if let Some(path) = &args.plot {
             text.push_str(&format!("\nplot        {}\n", path.display()));
         }
@@ -132,12 +156,13 @@ impl Comparison {
             "preprocess": self.preprocess,
             "dtype": mercer::Dtype::from(args.dtype),
             "seeds": self.seeds,
+            "gammas": self.maps().map(|map| map.spec.gamma()).collect::<Vec<_>>(),
             "score": self.measure(),
             "results": self.cells.iter().map(|cell| self.result(cell)).collect::<Vec<_>>(),
             "seconds": seconds,
             "threads": self.threads,
             "peak_memory_bytes": peak_bytes(),
-            "plot": args.plot,
+            "plot": args.plot.as_deref().map(in_json),
         })
     }
 
@@ -194,6 +219,15 @@ impl Comparison {
         let time = Panel { title: title.to_owned(), x, y, lines: values };
         let [data, setting] = self.headings();
         Chart { title: data, subtitle: setting, names, panels: [error, time] }
+    }
+}
+
+/// What the text of a kernel ends with.
+fn width(kernel: Kernel) -> f64 {
+    match kernel {
+        Kernel::Matern { length_scale, .. } | Kernel::RationalQuadratic { length_scale, .. } => length_scale,
+        Kernel::Rbf { gamma } | Kernel::Laplace { gamma } | Kernel::Cauchy { gamma } => gamma,
+        _ => 0.0,
     }
 }
 

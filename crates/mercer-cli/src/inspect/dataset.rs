@@ -10,12 +10,11 @@ use mercer::pipeline::{PipelineSpec, TrainingMemory};
 use mercer::preprocess::PreprocessSpec;
 use serde_json::{Value, json};
 
-use super::model::shortened;
 use crate::args::InspectArgs;
 use crate::data::{load, table_options};
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::text::{bytes, count, number, percent, real_values};
+use crate::text::{bytes, count, number, percent, real_values, shortened};
 
 /// Columns and classes shown unless all are asked for.
 const SHOWN: usize = 20;

@@ -8,7 +8,7 @@ use mercer::pipeline::Outputs;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::text::{count, kernel, learner, real_values};
+use crate::text::{count, kernel, learner, parameters, real_values, shortened};
 
 pub(super) fn run(path: &Path, json: bool) -> Result<(), Failure> {
     let (header, tensors) = mercer_io::read_model_header(path)?;
@@ -60,13 +60,11 @@ fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
     writeln!(out, "preprocess  {}", spec.preprocess.name())?;
     let kernel = kernel(spec.map.kernel());
     writeln!(out, "map         {}: {} features of {kernel}", spec.map.name(), count(spec.map.n_components() as u64))?;
+    let parameters = parameters(&spec.map.spec);
+    if !parameters.is_empty() {
+        writeln!(out, "            {}", parameters.join("; "))?;
+    }
     writeln!(out, "learner     {}", learner(&spec.learner))?;
     writeln!(out, "seed        {}", spec.seed)?;
     Ok(())
-}
-
-pub(super) fn shortened(names: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN { format!("{shown}, … {} more", names.len() - SHOWN) } else { shown }
 }

@@ -11,7 +11,7 @@ use mercer::preprocess::PreprocessSpec;
 use super::{Trained, cross_validation};
 use crate::args::TrainArgs;
 use crate::memory::peak_bytes;
-use crate::text::{bytes, count, kernel, learner, number, percent, real_values, scores, tables};
+use crate::text::{bytes, count, kernel, learner, number, parameters, percent, real_values, scores, tables};
 
 pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
     writeln!(out, "data        {}", data(trained))?;
@@ -153,6 +153,10 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     };
     let kernel = kernel(map.kernel());
     let mut lines = vec![format!("map         {}: {features} features of {kernel}{rule}", map.name())];
+    let parameters = parameters(&map.spec);
+    if !parameters.is_empty() {
+        lines.push(format!("            {}", parameters.join("; ")));
+    }
     if let Some(report) = &trained.report.approximation {
         let (error, distortion) = (number(report.kernel.rmse), percent(report.distances.mean));
         let rows = count(report.n_rows);

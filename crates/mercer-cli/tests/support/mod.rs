@@ -100,6 +100,12 @@ impl From<Output> for Run {
     }
 }
 
+/// A name that is no text, which Linux allows.
+#[cfg(target_os = "linux")]
+pub(crate) fn not_utf8(ending: &str) -> std::ffi::OsString {
+    std::os::unix::ffi::OsStringExt::from_vec([b"\xff", ending.as_bytes()].concat())
+}
+
 /// Numbers that look random and are the same everywhere: splitmix64.
 pub(crate) struct Numbers(pub(crate) u64);
 

@@ -53,6 +53,9 @@ pub trait FeatureMap<T: Scalar>: Send + Sync {
     }
 }
 
+/// More features of a row are a slip of the hand.
+const MAX_COMPONENTS: usize = 1 << 27;
+
 /// A map as it is asked for; what is not a number yet is settled by the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
@@ -119,6 +122,10 @@ impl MapSpec {
     /// # Errors
     /// [`Error::Parameter`] with the first parameter outside its range.
     pub fn validate(&self) -> Result<()> {
+        if self.n_components(1) > MAX_COMPONENTS {
+            let expected = "at most 2^27: memory holds no longer rows of features";
+            return Err(Error::parameter("n_components", self.n_components(1), expected));
+        }
         match *self {
             Self::Spectral(ref spec) => spec.validate(),
             Self::Binning { n_components, gamma, n_bins } => {
@@ -234,9 +241,12 @@ impl ResolvedMap {
     /// Builds the map.
     ///
     /// # Errors
-    /// As [`ResolvedMap::validate`], and where memory is short.
+    /// As [`ResolvedMap::validate`], for a width beyond the float type, and where memory is short.
     pub fn build<T: Scalar>(&self) -> Result<Box<dyn FeatureMap<T>>> {
         self.validate()?;
+        if let MapSpec::Spectral(spec) = &self.spec {
+            spec.check_scale::<T>(self.gamma())?;
+        }
         let (n_inputs, seed) = (self.n_inputs, self.seed);
         Ok(match self.spec {
             MapSpec::Spectral(ref spec) => spec.build(self.gamma(), n_inputs, seed)?,

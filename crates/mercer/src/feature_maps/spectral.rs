@@ -1,6 +1,6 @@
 //! The maps of waves as they are asked for: which kernel, which frequencies, which waves.
 
-use mercer_simd::Scalar;
+use mercer_simd::{Dtype, Scalar};
 use serde::{Deserialize, Serialize};
 
 use super::{FeatureMap, FourierMap, Gamma, Waves, check_entries};
@@ -58,6 +58,11 @@ impl Frequencies {
         }
     }
 
+    /// Whether a kernel has frequencies of this kind; those of transforms and orthogonal ones need a radial kernel.
+    pub fn suit(self, kernel: SpectralKernel) -> bool {
+        matches!(self, Self::Independent | Self::Quasi) || kernel != SpectralKernel::Laplace
+    }
+
     /// Whether they are kept as a matrix.
     fn are_dense(self) -> bool {
         !matches!(self, Self::Sorf | Self::Fastfood)
@@ -108,6 +113,26 @@ impl SpectralSpec {
         Self { frequencies, kernel, n_components, gamma, waves, length_scales }
     }
 
+    /// Whether frequencies of this width are numbers of the float type.
+    pub(super) fn check_scale<T: Scalar>(&self, gamma: f64) -> Result<()> {
+        let scale = if self.kernel == SpectralKernel::Laplace { gamma } else { (2.0 * gamma).sqrt() };
+        // With room for the random factors, on both sides.
+        let range = if T::DTYPE == Dtype::Float32 { 1e-36..=1e36 } else { 1e-300..=1e300 };
+        if !range.contains(&scale) {
+            let expected = "within 1e-72 to 1e71 in float32 (laplace: 1e-36 to 1e36), 1e-300 to 1e300 in float64; \
+                            scale the inputs";
+            return Err(Error::parameter("gamma", format!("{gamma:e}"), expected));
+        }
+        match self.length_scales.iter().flatten().find(|length| !range.contains(&(scale / **length))) {
+            Some(length) => {
+                let expected =
+                    "such that √(2 gamma) over it is within 1e-36 to 1e36 in float32, 1e-300 to 1e300 in float64";
+                Err(Error::parameter("length_scales", format!("{length:e}"), expected))
+            }
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn validate(&self) -> Result<()> {
         self.waves.check_n_components(self.n_components)?;
         self.gamma.validate()?;
@@ -115,9 +140,8 @@ impl SpectralSpec {
             let expected = "a number where length scales are given: 0.5 leaves the widths to them";
             return Err(Error::parameter("gamma", self.gamma, expected));
         }
-        let spectrum = self.spectrum(1.0)?;
-        let any = matches!(self.frequencies, Frequencies::Independent | Frequencies::Quasi);
-        if any || spectrum.is_radial() {
+        self.spectrum(1.0)?;
+        if self.frequencies.suit(self.kernel) {
             return Ok(());
         }
         let got = format!("laplace with {} frequencies", self.frequencies.name());
@@ -174,6 +198,32 @@ mod tests {
         assert_eq!(json, expected);
         assert_eq!(serde_json::from_str::<MapSpec>(&json).unwrap(), spec);
         assert!(serde_json::from_str::<MapSpec>(&json.replace("\"waves\"", "\"wave\"")).is_err());
+    }
+
+    #[test]
+    fn widths_beyond_the_float_type_are_refused() {
+        fn message<T: Scalar>(kernel: SpectralKernel, gamma: f64, length_scales: Option<Vec<f64>>) -> String {
+            let (frequencies, width) = (Frequencies::Quasi, Gamma::Value(gamma));
+            let spec = SpectralSpec { frequencies, kernel, gamma: width, length_scales, ..spec() };
+            let built = MapSpec::Spectral(spec).resolve(gamma, 3, 0).build::<T>();
+            built.err().map_or(String::new(), |error| error.to_string())
+        }
+        let (rbf, laplace, matern) = (SpectralKernel::Rbf, SpectralKernel::Laplace, SpectralKernel::Matern { nu: 1.5 });
+        assert!(message::<f32>(rbf, 1e100, None).contains("gamma is 1e100,"));
+        assert!(message::<f32>(rbf, 1e-100, None).contains("gamma is 1e-100,"));
+        assert!(message::<f32>(laplace, 1e40, None).contains("gamma is 1e40,"));
+        assert!(message::<f64>(matern, 1e308, None).contains("gamma is 1e308,"));
+        let lengths = |least| Some(vec![1.0, 2.0, least]);
+        assert!(message::<f32>(rbf, 0.5, lengths(1e-320)).contains("length_scales is 1e-320,"));
+        assert!(message::<f64>(rbf, 0.5, lengths(1e-320)).contains("length_scales is 1e-320,"));
+        for accepted in [
+            message::<f64>(rbf, 1e100, None),
+            message::<f32>(rbf, 1e60, None),
+            message::<f32>(rbf, 1e60, lengths(1e30)),
+            message::<f64>(rbf, 0.5, lengths(1e-200)),
+        ] {
+            assert_eq!(accepted, "");
+        }
     }
 
     #[test]

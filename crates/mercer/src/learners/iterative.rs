@@ -237,8 +237,7 @@ impl<'a, T: Scalar> Search<'a, T> {
         let intercept: Vec<T> = (0..k)
             .map(|column| T::from_f64(at(d, column) - (0..d).map(|i| self.offset(i) * at(i, column)).sum::<f64>()))
             .collect();
-        let mut sums =
-            Sums { losses: vec![0.0; points.len()], gradient: Array2::zeros((d, k)), slopes: vec![0.0; k] };
+        let mut sums = Sums { losses: vec![0.0; points.len()], gradient: Array2::zeros((d, k)), slopes: vec![0.0; k] };
         let all = outputs.len() == self.rows.targets.ncols();
         self.passes.for_each("learn", &mut |first, features| {
             let place = first..first + features.n_rows();
@@ -260,8 +259,7 @@ impl<'a, T: Scalar> Search<'a, T> {
                         row.iter_mut().zip(&intercept).for_each(|(score, &b)| *score = *score + b);
                     }
                     let mut losses = vec![0.0; points.len()];
-                    let (targets, row_weights) =
-                        (targets.slice(s![place.clone(), ..]), panel_weights.slice(s![place]));
+                    let (targets, row_weights) = (targets.slice(s![place.clone(), ..]), panel_weights.slice(s![place]));
                     self.objective.loss.differentiate(slopes, targets, row_weights, &mut losses);
                     losses
                 })

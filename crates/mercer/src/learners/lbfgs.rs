@@ -112,7 +112,8 @@ impl Lbfgs {
         }
         let end_slope = dot(&gradient, &self.direction);
         let decreased = value <= self.value + ARMIJO * self.step * self.slope;
-        let hidden = value <= self.value + self.rounding * self.value.abs() && end_slope.abs() <= 0.9 * self.slope.abs();
+        let hidden =
+            value <= self.value + self.rounding * self.value.abs() && end_slope.abs() <= 0.9 * self.slope.abs();
         if decreased || hidden {
             let change = difference(&gradient, &self.gradient);
             let step = difference(&self.trial, &self.point);

@@ -228,7 +228,10 @@ mod tests {
                 };
                 let numeric = (moved(step) - moved(-step)) / (2.0 * step);
                 // Values up to 1e6 keep 1e-10 of themselves; over the step that is 1e-5 relative to the slope.
-                assert!((numeric - slope).abs() < 1e-4 * (1.0 + slope.abs()), "{loss:?} at {i}, {j}: {numeric}, {slope}");
+                assert!(
+                    (numeric - slope).abs() < 1e-4 * (1.0 + slope.abs()),
+                    "{loss:?} at {i}, {j}: {numeric}, {slope}"
+                );
             }
         }
     }

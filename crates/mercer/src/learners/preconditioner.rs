@@ -77,7 +77,8 @@ impl<T: Scalar> Preconditioner<T> {
     pub(super) fn set_lambda(&mut self, lambda: f64) -> Result<()> {
         let m = self.m as f64;
         let shift = 2.0 * lambda + self.curvature * self.unknown;
-        let mut matrix = self.factor.take().map_or_else(|| SymmetricTiles::zeros(self.gram.n()), |(_, f)| f.into_tiles());
+        let mut matrix =
+            self.factor.take().map_or_else(|| SymmetricTiles::zeros(self.gram.n()), |(_, f)| f.into_tiles());
         matrix.copy_from(&self.gram);
         matrix.add_diagonal(shift * m / self.curvature);
         let cholesky = Cholesky::new(matrix)

@@ -110,11 +110,7 @@ fn iterative<T: Scalar>(
 }
 
 /// One class against the rest, each by a thread.
-fn dual<T: Scalar>(
-    fitting: &Fitting<'_, T>,
-    spec: &LearnerSpec,
-    validation: Option<Validation>,
-) -> Result<Learned<T>> {
+fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Option<Validation>) -> Result<Learned<T>> {
     let rows = TrainingRows::gather(fitting)?;
     let Some(kept) = &rows.kept else {
         let (got, expected) = (fitting.driver.memory(), "enough for all features; or use the squared hinge loss");
@@ -125,8 +121,7 @@ fn dual<T: Scalar>(
         let Stopping { tol, max_iter: max_epochs } = task.stopping;
         let params = DualParams { loss, intercept: spec.intercept, max_epochs, tol, seed: fitting.seed };
         let total: f64 = task.targets.weights.iter().map(|&w| w.to_f64()).sum();
-        let costs: Vec<f64> =
-            task.targets.weights.iter().map(|&w| w.to_f64() / (2.0 * task.lambda * total)).collect();
+        let costs: Vec<f64> = task.targets.weights.iter().map(|&w| w.to_f64() / (2.0 * task.lambda * total)).collect();
         let solved: Vec<DualSolution> = fitting.driver.time("learn", || {
             let one = |output: usize| {
                 let positive: Vec<bool> = task.targets.targets.column(output).iter().map(|y| *y > T::zero()).collect();
@@ -284,15 +279,17 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         if self.fitting.encoder.task() == dataset::Task::Classification {
             return vec![T::one(); self.targets.ncols()];
         }
-        self.targets.columns().into_iter().map(|column| T::from_f64(spread(column.iter().map(|&y| y.to_f64())))).collect()
+        self.targets
+            .columns()
+            .into_iter()
+            .map(|column| T::from_f64(spread(column.iter().map(|&y| y.to_f64()))))
+            .collect()
     }
 
     /// Whether each row is in a part of several, as [`Selection::Fold`] deals them.
     fn fold(&self, n_parts: usize, fold: usize) -> Vec<bool> {
         let mut folds = Folds::new(self.fitting.seed, Purpose::Fold, n_parts);
-        (0..self.targets.nrows())
-            .map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold)
-            .collect()
+        (0..self.targets.nrows()).map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold).collect()
     }
 
     /// A preconditioner from a sample of the rows.

@@ -304,7 +304,11 @@ pub(crate) fn best_is_behind(scores: &[Option<Score>], patience: usize) -> bool 
 }
 
 /// The best of the candidates, by the scores of every fold.
-pub(crate) fn choose_lambda_of(encoder: &TargetEncoder, lambdas: &[f64], folds: &[Vec<Option<Score>>]) -> Result<LambdaChoice> {
+pub(crate) fn choose_lambda_of(
+    encoder: &TargetEncoder,
+    lambdas: &[f64],
+    folds: &[Vec<Option<Score>>],
+) -> Result<LambdaChoice> {
     let is_classes = matches!(encoder, TargetEncoder::Classes { .. });
     let n_outputs = encoder.n_outputs() as f64;
     let candidates: Vec<Candidate> = lambdas
