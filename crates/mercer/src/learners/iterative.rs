@@ -10,6 +10,8 @@
 //! Scores and products are in the type of the features, sums over groups of 512 rows in f64, in the order of the rows:
 //! any number of threads gives the same bits. Cost of a pass: 4·n·D·k flops for k outputs.
 
+use std::sync::Arc;
+
 use mercer_simd::ops::widen::add_widened;
 use mercer_simd::{InstructionSet, Scalar, Update, matmul_into};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
@@ -17,12 +19,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lbfgs::{Lbfgs, State, dot};
-use super::preconditioner::Preconditioner;
+use super::preconditioner::{Factor, Preconditioner};
 use super::tiles::TILE;
 use super::{LinearModel, Loss};
 use crate::dataset::{Rows, SUM_ROWS};
 use crate::{Error, Result};
 
+/// Steps with one preconditioner at most.
+const MOST_STEPS: usize = 25;
 /// Rows scored together by one thread.
 const CHUNK: usize = 128;
 
@@ -128,18 +132,14 @@ pub(crate) fn minimize<T: Scalar>(
     rows: &RowTargets<T>,
     objective: Objective,
     stopping: Stopping,
-    preconditioner: &mut Preconditioner<T>,
+    preconditioner: &Preconditioner<T>,
     start: Option<&LinearModel<T>>,
 ) -> Result<(LinearModel<T>, Convergence)> {
-    let mut search = Search::new(passes, rows, objective, preconditioner.centre().to_vec(), start);
-    passes.between("solve", &mut || preconditioner.set_lambda(objective.lambda))?;
+    let mut search = Search::new(passes, rows, objective, preconditioner, start);
     let mut iterations = 0;
     while iterations < stopping.max_iter && search.groups.iter().any(|group| group.search.state() == State::Trying) {
         search.evaluate()?;
-        passes.between("solve", &mut || {
-            search.advance(preconditioner, stopping.tol);
-            Ok(())
-        })?;
+        passes.between("solve", &mut || search.advance(stopping.tol))?;
         iterations += 1;
     }
     search.finish(iterations)
@@ -149,12 +149,17 @@ pub(crate) fn minimize<T: Scalar>(
 struct Group {
     outputs: std::ops::Range<usize>,
     search: Lbfgs,
+    /// of each output
+    factors: Vec<Arc<Factor>>,
+    /// steps until they are made anew
+    renew_in: usize,
 }
 
 struct Search<'a, T> {
     passes: &'a dyn Passes<T>,
     rows: &'a RowTargets<T>,
     objective: Objective,
+    preconditioner: &'a Preconditioner<T>,
     centre: Vec<f64>,
     groups: Vec<Group>,
     /// sum of the weights
@@ -174,9 +179,10 @@ impl<'a, T: Scalar> Search<'a, T> {
         passes: &'a dyn Passes<T>,
         rows: &'a RowTargets<T>,
         objective: Objective,
-        centre: Vec<f64>,
+        preconditioner: &'a Preconditioner<T>,
         start: Option<&LinearModel<T>>,
     ) -> Self {
+        let centre = preconditioner.centre().to_vec();
         let n_outputs = rows.targets.ncols();
         let width = if objective.loss.joins_outputs() { n_outputs } else { 1 };
         let rounding = 4.0 * T::epsilon().to_f64();
@@ -186,11 +192,11 @@ impl<'a, T: Scalar> Search<'a, T> {
                 || vec![0.0; (passes.n_components() + 1) * width],
                 |model| centred(model, &centre, outputs.clone()),
             );
-            Group { search: Lbfgs::new(start, rounding), outputs }
+            Group { search: Lbfgs::new(start, rounding), outputs, factors: Vec::new(), renew_in: 0 }
         });
         let groups = groups.collect();
         let total = rows.weights.iter().map(|&w| w.to_f64()).sum();
-        Self { passes, rows, objective, centre, groups, total }
+        Self { passes, rows, objective, preconditioner, centre, groups, total }
     }
 
     /// Evaluates the trial points.
@@ -277,24 +283,86 @@ impl<'a, T: Scalar> Search<'a, T> {
     }
 
     /// Gives P⁻¹ of their gradients to those that stepped.
-    fn advance(&mut self, preconditioner: &Preconditioner<T>, tol: f64) {
+    fn advance(&mut self, tol: f64) -> Result<()> {
         let d = self.centre.len();
         let stepped: Vec<usize> =
             (0..self.groups.len()).filter(|&g| self.groups[g].search.state() == State::Stepped).collect();
-        let Some(&first) = stepped.first() else { return };
+        let Some(&first) = stepped.first() else { return Ok(()) };
+        self.renew(&stepped)?;
         let width = self.groups[first].outputs.len();
-        let gradients = Array2::from_shape_fn((d, stepped.len() * width), |(i, column)| {
+        let gradient = |i: usize, column: usize| {
             self.groups[stepped[column / width]].search.gradient()[i * width + column % width]
-        });
-        let solved = preconditioner.solve(gradients.view());
+        };
+        let n_columns = stepped.len() * width;
+        let gradients = Array2::from_shape_fn((d, n_columns), |(i, column)| gradient(i, column));
+        let intercepts: Vec<f64> = (0..n_columns).map(|column| gradient(d, column)).collect();
+        let factors: Vec<&Factor> =
+            stepped.iter().flat_map(|&g| self.groups[g].factors.iter().map(AsRef::as_ref)).collect();
+        let (solved, intercepts) = self.preconditioner.solve(&factors, gradients.view(), &intercepts);
         for (at, g) in stepped.into_iter().enumerate() {
-            let search = &mut self.groups[g].search;
-            let part = solved.slice(s![.., at * width..(at + 1) * width]);
-            let curvature = self.objective.loss.curvature();
-            let intercepts = search.gradient()[d * width..].iter().map(|x| x / curvature);
-            let preconditioned = part.iter().copied().chain(intercepts).collect();
-            search.advance(preconditioned, tol);
+            let columns = at * width..(at + 1) * width;
+            let part = solved.slice(s![.., columns.clone()]);
+            let preconditioned = part.iter().chain(&intercepts[columns]).copied().collect();
+            self.groups[g].search.advance(preconditioned, tol);
         }
+        Ok(())
+    }
+
+    /// Makes P anew at their points for those of these groups whose P is old, as often as it costs no more than the
+    /// passes between.
+    fn renew(&mut self, stepped: &[usize]) -> Result<()> {
+        let (d, n) = (self.centre.len(), self.rows.targets.nrows());
+        let mut last: Option<(Vec<f64>, Arc<Factor>)> = None;
+        for &g in stepped {
+            if self.groups[g].renew_in > 0 {
+                self.groups[g].renew_in -= 1;
+                continue;
+            }
+            let curvatures = self.curvatures(&self.groups[g]);
+            let mut factors = Vec::new();
+            for curvatures in curvatures {
+                // From zero all outputs have the same.
+                let factor = match &last {
+                    Some((same, factor)) if *same == curvatures => Arc::clone(factor),
+                    _ => {
+                        let Objective { lambda, intercept, .. } = self.objective;
+                        Arc::new(self.preconditioner.factor(&curvatures, lambda, intercept)?)
+                    }
+                };
+                last = Some((curvatures, Arc::clone(&factor)));
+                factors.push(factor);
+            }
+            let cost = factors.iter().map(|factor| factor.cost(n, d)).fold(0.0, f64::max);
+            let group = &mut self.groups[g];
+            group.renew_in = (cost as usize).min(MOST_STEPS);
+            group.factors = factors;
+            group.search.forget();
+        }
+        Ok(())
+    }
+
+    /// ωh of the rows of the sample, for each output of a group, with weights of a mean of one.
+    fn curvatures(&self, group: &Group) -> Vec<Vec<f64>> {
+        let (d, width) = (self.centre.len(), group.outputs.len());
+        let point = group.search.point();
+        let weights = Array2::from_shape_fn((d, width), |(i, at)| T::from_f64(point[i * width + at]));
+        let mut scores = self.preconditioner.scores(weights.view());
+        let chosen = self.preconditioner.chosen();
+        let targets = self.rows.targets.slice(s![.., group.outputs.clone()]);
+        let total: f64 = chosen.iter().map(|&row| self.rows.weights[row].to_f64()).sum();
+        let mut curvatures = vec![vec![0.0; chosen.len()]; width];
+        for (i, &row) in chosen.iter().enumerate() {
+            let mut scores = scores.row_mut(i);
+            scores.iter_mut().zip(&point[d * width..]).for_each(|(s, &b)| *s = *s + T::from_f64(b));
+            if !self.objective.intercept {
+                let shift = |at: usize| (0..d).map(|j| self.centre[j] * point[j * width + at]).sum::<f64>();
+                scores.iter_mut().enumerate().for_each(|(at, s)| *s = *s + T::from_f64(shift(at)));
+            }
+            let weight = self.rows.weights[row].to_f64() * chosen.len() as f64 / total.max(f64::MIN_POSITIVE);
+            let of_row = self.objective.loss.curvatures(scores.view(), targets.row(row));
+            curvatures.iter_mut().zip(of_row).for_each(|(all, h)| all[i] = weight * h);
+        }
+        curvatures
     }
 
     fn finish(self, iterations: usize) -> Result<(LinearModel<T>, Convergence)> {

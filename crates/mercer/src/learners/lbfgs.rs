@@ -165,6 +165,11 @@ impl Lbfgs {
         self.set_trial();
     }
 
+    /// Forgets the steps: what they know was relative to another P.
+    pub(super) fn forget(&mut self) {
+        self.pairs.clear();
+    }
+
     /// −H·gradient.
     fn quasi_newton(&self) -> Vec<f64> {
         let mut rest = self.gradient.clone();

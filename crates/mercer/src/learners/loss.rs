@@ -2,18 +2,17 @@
 //!
 //! With the score s of a row, its target y (±1 for a class and its complement, or a real value), m = y·s, r = s − y:
 //!
-//! | loss | ℓ | curvature |
+//! | loss | ℓ | ℓ″ |
 //! |---|---|---|
 //! | squared | r² | 2 |
-//! | squared hinge | max(0, 1 − m)² | 2 |
-//! | hinge | max(0, 1 − m) | none: [`super::dual`] alone minimises it |
-//! | logistic | log(1 + exp(−m)) | 1/4 |
-//! | softmax | log Σ_c exp(s_c) − s_class | 1/2 |
-//! | Huber | r² within δ, 2δ·\|r\| − δ² beyond | 2 |
-//! | squared ε-insensitive | max(0, \|r\| − ε)² | 2 |
+//! | squared hinge | max(0, 1 − m)² | 2 where m < 1 |
+//! | hinge | max(0, 1 − m) | none: only [`super::solve_dual`] minimises it |
+//! | logistic | log(1 + exp(−m)) | p·(1 − p), p the probability |
+//! | softmax | log Σ_c exp(s_c) − s_class | p_c·(1 − p_c), on the diagonal |
+//! | Huber | r² within δ, 2δ·\|r\| − δ² beyond | 2 within |
+//! | squared ε-insensitive | max(0, \|r\| − ε)² | 2 beyond ε |
 //!
-//! The curvature bounds ℓ″ (of softmax, the eigenvalues of the matrix of second derivatives). All are convex, and all but
-//! hinge and softmax fall apart into one problem for each output.
+//! All are convex, and all but softmax fall apart into one problem for each output.
 
 use mercer_simd::Scalar;
 use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
@@ -87,12 +86,27 @@ impl Loss {
         }
     }
 
-    /// The bound of the second derivative.
-    pub(crate) fn curvature(&self) -> f64 {
-        match self {
-            Self::Logistic => 0.25,
-            Self::Softmax => 0.5,
-            _ => 2.0,
+    /// The second derivative by each score of a row; of joined outputs the diagonal of the matrix of them.
+    pub(super) fn curvatures<T: Scalar>(&self, scores: ArrayView1<'_, T>, targets: ArrayView1<'_, T>) -> Vec<f64> {
+        let pairs = scores.iter().zip(targets).map(|(&score, &target)| (score.to_f64(), target.to_f64()));
+        let within = |yes: bool| if yes { 2.0 } else { 0.0 };
+        match *self {
+            Self::Squared => pairs.map(|_| 2.0).collect(),
+            Self::SquaredHinge => pairs.map(|(score, target)| within(target * score < 1.0)).collect(),
+            Self::Hinge => pairs.map(|_| 0.0).collect(),
+            Self::Logistic => {
+                pairs.map(|(score, _)| softplus(score).1).map(|probability| probability * (1.0 - probability)).collect()
+            }
+            Self::Huber { delta } => pairs.map(|(score, target)| within((score - target).abs() <= delta)).collect(),
+            Self::SquaredEpsilonInsensitive { epsilon } => {
+                pairs.map(|(score, target)| within((score - target).abs() > epsilon)).collect()
+            }
+            Self::Softmax => {
+                let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| most.max(score.to_f64()));
+                let powers: Vec<f64> = scores.iter().map(|&score| (score.to_f64() - most).exp()).collect();
+                let total: f64 = powers.iter().sum();
+                powers.iter().map(|power| power / total * (1.0 - power / total)).collect()
+            }
         }
     }
 
@@ -232,6 +246,24 @@ mod tests {
                     (numeric - slope).abs() < 1e-4 * (1.0 + slope.abs()),
                     "{loss:?} at {i}, {j}: {numeric}, {slope}"
                 );
+            }
+        }
+    }
+
+    /// Differences of the slopes of one row.
+    #[test]
+    fn curvatures_are_derivatives_of_slopes() {
+        let ((scores, targets), step) = (problem(), 1e-6);
+        for loss in LOSSES.into_iter().filter(|loss| *loss != Loss::Hinge) {
+            let curvatures = loss.curvatures(scores.row(0), targets.row(0));
+            for (j, curvature) in curvatures.iter().enumerate() {
+                let slope = |by: f64| {
+                    let mut scores = scores.clone();
+                    scores[[0, j]] += by;
+                    total(loss, &scores, &targets).1[[0, j]]
+                };
+                let numeric = (slope(step) - slope(-step)) / (2.0 * step);
+                assert!((numeric - curvature).abs() < 1e-8, "{loss:?} at {j}: {numeric}, {curvature}");
             }
         }
     }

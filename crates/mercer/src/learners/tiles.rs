@@ -27,6 +27,19 @@ impl SymmetricTiles {
         Self { n, tiles: huge_pages::zeros_vec(blocks * (blocks + 1) / 2 * AREA) }
     }
 
+    /// With the upper half given.
+    pub(super) fn from_fn(n: usize, value: impl Fn(usize, usize) -> f64 + Sync) -> Self {
+        let mut all = Self::zeros(n);
+        let places = all.places();
+        all.tiles.par_chunks_mut(AREA).zip(places).for_each(|(tile, (i, j))| {
+            for (row, values) in tile.chunks_exact_mut(TILE).enumerate().take(n.saturating_sub(i * TILE).min(TILE)) {
+                let columns = n.saturating_sub(j * TILE).min(TILE);
+                values[..columns].iter_mut().enumerate().for_each(|(c, x)| *x = value(i * TILE + row, j * TILE + c));
+            }
+        });
+        all
+    }
+
     pub(super) fn n(&self) -> usize {
         self.n
     }

@@ -20,9 +20,10 @@ const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
 const MIN_ROWS_TO_HOLD_OUT: u64 = 20;
 /// More features than this are not summed into a square matrix, unless asked for.
 const MOST_DIRECT: usize = 4096;
-/// Rows that the preconditioner is made of: where they are fewer than the features, and for each feature where not.
-const SAMPLE_ROWS: usize = 2048;
+/// Rows that the preconditioner is made of: so many for each feature, but within bounds.
 const SAMPLE_ROWS_OF_FEATURE: usize = 4;
+const LEAST_SAMPLE: usize = 2048;
+const MOST_SAMPLE: usize = 4096;
 /// While λ is chosen a model need not be exact.
 const TRIAL_TOL: f64 = 1e-3;
 /// λs tried beyond the best.
@@ -101,10 +102,10 @@ fn iterative<T: Scalar>(
 ) -> Result<Learned<T>> {
     let rows = TrainingRows::gather(fitting)?;
     let targets = rows.row_targets(spec.class_weight);
-    let mut preconditioner = rows.preconditioner(&targets, spec.loss)?;
+    let preconditioner = rows.preconditioner()?;
     let solve = |task: Task<'_, T>| {
         let objective = Objective { loss: spec.loss, lambda: task.lambda, intercept: spec.intercept };
-        minimize(&rows, task.targets, objective, task.stopping, &mut preconditioner, task.start)
+        minimize(&rows, task.targets, objective, task.stopping, &preconditioner, task.start)
     };
     by(&rows, targets, spec, validation, Solver::Iterative, solve)
 }
@@ -293,19 +294,15 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     }
 
     /// A preconditioner from a sample of the rows.
-    fn preconditioner(&self, targets: &RowTargets<T>, loss: Loss) -> Result<Preconditioner<T>> {
+    fn preconditioner(&self) -> Result<Preconditioner<T>> {
         let (n_rows, n_components) = (self.n_rows(), self.n_components());
-        let wanted = if n_components <= MOST_DIRECT { n_components * SAMPLE_ROWS_OF_FEATURE } else { 0 };
-        let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted.max(SAMPLE_ROWS));
+        let wanted = (n_components * SAMPLE_ROWS_OF_FEATURE).clamp(LEAST_SAMPLE, MOST_SAMPLE);
+        let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
         chosen.sort_unstable();
-        let weights: Vec<T> = chosen.iter().map(|&row| targets.weights[row as usize]).collect();
         let rows = self.features_of(&chosen)?;
-        let mut made = None;
-        self.between("solve", &mut || {
-            made = Some(Preconditioner::new(rows.clone(), &weights, n_rows, loss.curvature()));
-            Ok(())
-        })?;
-        Ok(made.expect("it was just made"))
+        let chosen = chosen.into_iter().map(|row| row as usize).collect();
+        self.fitting.driver.check_interrupted()?;
+        Ok(self.fitting.driver.time("solve", || Preconditioner::new(rows, chosen, n_rows)))
     }
 
     /// The features of some rows, given in order, densely.
