@@ -11,6 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::dataset::{Panel, PanelRows, PanelTargets, Panels, Rows, panel_rows};
 use crate::feature_maps::FeatureMap;
 use crate::preprocess::Preprocess;
+use crate::room::check_features;
 use crate::{Error, Result};
 
 /// Told how long work goes on; asked whether to stop.
@@ -165,6 +166,7 @@ impl<'p> Driver<'p> {
         }
         let panels = panels.sized_for(map.n_components());
         let n_panel = panel_rows(map.n_components().max(map.n_inputs())).min(n_rows as usize);
+        check_features::<T>(n_panel, map.n_components())?;
         let mut features = huge_pages::zeros((n_panel, map.n_components()));
         self.progress.start(stage, n_rows);
         let result = self.run(panels, Some(preprocess), |panel| {
@@ -198,6 +200,7 @@ impl<'p> Driver<'p> {
                 return Ok(());
             }
             let rows = panel.rows.view();
+            check_features::<T>(rows.n_rows(), map.n_components())?;
             let mut features = huge_pages::zeros((rows.n_rows(), map.n_components()));
             self.time("map", || transform_on(self.threads(), map, rows, features.view_mut()))?;
             kept.push(PanelRows::Dense(features));

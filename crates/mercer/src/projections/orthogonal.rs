@@ -43,6 +43,11 @@ impl Blocks {
         Self { seed, n_inputs, block: 0, reflections: Vec::new() }
     }
 
+    /// Memory for each input while `n_outputs` columns are drawn: reflections, and a panel.
+    pub(super) fn bytes_of_an_input(n_inputs: usize, n_outputs: usize) -> u128 {
+        8 * (n_outputs.min(n_inputs) + PANEL) as u128
+    }
+
     /// The columns of a range, n_inputs × as many.
     pub(super) fn columns(&mut self, range: Range<usize>) -> Array2<f64> {
         let mut out = Array2::zeros((self.n_inputs, range.len()));
@@ -142,7 +147,10 @@ mod tests {
                 panel[j % d] = [1.0; PANEL];
                 (0..d).rev().for_each(|k| Reflection::draw(seed, d, j / d, k).apply(&mut panel));
                 let length = chi.chi(d as f64, j as u64);
-                assert!(column.iter().zip(&panel).all(|(x, row)| x.to_bits() == (row[0] * length).to_bits()), "{d}: {j}");
+                assert!(
+                    column.iter().zip(&panel).all(|(x, row)| x.to_bits() == (row[0] * length).to_bits()),
+                    "{d}: {j}"
+                );
             }
         }
     }
