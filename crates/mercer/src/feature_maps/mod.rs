@@ -345,7 +345,7 @@ mod tests {
         // Two diagonals of whole blocks of 8; four of blocks of at least 64.
         assert_eq!(MapSpec::Srht { n_components: 3 }.n_entries(5), 2 * 8);
         assert_eq!(MapSpec::Srht { n_components: 9 }.n_entries(5), 2 * 16);
-        assert_eq!(spectral(Frequencies::Sorf, 20).n_entries(5), 4 * 16);
+        assert_eq!(spectral(Frequencies::Sorf, 20).n_entries(5), 4 * 64);
         assert_eq!(spectral(Frequencies::Fastfood, 400).n_entries(100), 4 * 256);
         // d × m, and reflections while it is drawn: m of them, at most d.
         let orthogonal = |n| {

@@ -1,6 +1,6 @@
 //! V made of diagonals and Walsh-Hadamard transforms: a row costs O(n log d), the matrix O(n) memory.
 //!
-//! d inputs are filled up with zeros to p, the next power of two; the outputs come in blocks of
+//! d inputs are filled up with zeros to p, the next power of two, for frequencies at least 64; the outputs come in blocks of
 //! p, each with diagonals of its own. H has entries ±1, B, D₁ … are diagonals of random signs, all times 1/ℓ of the inputs at
 //! the first.
 //!
@@ -9,6 +9,10 @@
 //! | [`fastfood`](HadamardProjection::fastfood) | (1/√p)·S·H·G·Π·H·B, G normal, Π a permutation, Sⱼ = sⱼ/‖G‖, sⱼ ~ χ(p) | each N(0, I) in law; those of a block not independent |
 //! | [`sorf`](HadamardProjection::sorf) | (1/p)·H·D₃·H·D₂·H·D₁ | orthogonal, of length √p |
 //! | [`srht`](HadamardProjection::srht) | (1/√n)·R·H·D, R picks rows | orthogonal |
+//!
+//! The least length of 64 is for few inputs: all rows of SORF have the length √p, which biases its kernel by O(1/p) whatever
+//! n is. Two inputs in blocks of two had a kernel RMSE of 0.33 at any number of features, in blocks of 64 it is 0.010 at
+//! 4,096, and the map is ten times as fast: short transforms are mostly overhead.
 //!
 //! Zarza's thesis (sections 5.2 and 6.1) multiplies S by ‖G‖; divided by it, row j has the length sⱼ, as the tests show.
 //!
@@ -47,7 +51,7 @@ pub struct HadamardProjection<T> {
 /// Bytes of rows that are projected together: they stay in the second-level cache for what follows.
 const ROWS_BYTES: usize = 1 << 17;
 /// The least length of a block of frequencies: see the module's head.
-const MIN_BLOCK: usize = 1;
+const MIN_BLOCK: usize = 64;
 /// Memory for each output while it is drawn, at most: four diagonals, and the numbers in f64 that two are made from.
 const DRAWING_BYTES: u128 = 64;
 
