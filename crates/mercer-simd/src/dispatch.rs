@@ -53,7 +53,8 @@ impl InstructionSet {
     ///
     /// # Panics
     /// When the environment names a set that this processor has not: work on another one than was asked for would go
-    /// unnoticed, as all give the same bits. A program that wants an error asks [`InstructionSet::from_environment`] first.
+    /// unnoticed, as all give the same bits. A program that wants an error asks [`InstructionSet::from_environment`]
+    /// first.
     pub fn best() -> Self {
         static BEST: OnceLock<InstructionSet> = OnceLock::new();
         *BEST.get_or_init(|| {

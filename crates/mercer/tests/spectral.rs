@@ -253,7 +253,7 @@ fn sorf_mean(z: &[f64], p: usize, seed: u64) -> f64 {
     project(&projection, row, 0..p).iter().map(|angle| angle.cos()).sum::<f64>() / p as f64
 }
 
-/// The expectation of the same over the third round of signs, given the first two: Π cos wᵢ with w = H·D₂·H·D₁·z/p^1.5, as
+/// The expectation of the same over the third round of signs, given the first two: Π cos wᵢ with w = H·D₂·H·D₁·z/p, as
 /// every ⟨v, z⟩ is Σ ±wᵢ with independent signs.
 fn sorf_mean_over_third_round(z: &[f64], p: usize, seed: u64) -> f64 {
     let (mut w, mut signs) = (z.to_vec(), vec![0.0; p]);
@@ -271,10 +271,10 @@ const HALF: f64 = 1.177_410_022_515_474_7;
 
 /// −k·r⁴/(4p), r = ‖z‖, to first order in 1/p, for a spread direction and for a single input.
 ///
-/// Given two rounds the mean is Π cos wᵢ = exp(−Σwᵢ²/2 − Σwᵢ⁴/12 − Σwᵢ⁶/45 …) with Σwᵢ² = r². A signed transform of y has
-/// E Σwᵢ⁴ = (3r⁴ − 2Σyᵢ⁴)/p, Σyᵢ⁴ at most 3r⁴/p on average: the stated bias, less up to 2/p of it, plus (4/3)r²/p of it by
-/// the sixth powers; 4/p in all, at r = 1.18. The mean over two rounds has a standard error of 1 %; that the projection has
-/// it is seen to an error well below the bias.
+/// Given two rounds the mean is Π cos wᵢ = exp(−Σwᵢ²/2 − Σwᵢ⁴/12 − Σwᵢ⁶/45 …) with Σwᵢ² = r². A signed transform of y
+/// has E Σwᵢ⁴ = (3r⁴ − 2Σyᵢ⁴)/p, Σyᵢ⁴ at most 3r⁴/p on average: the stated bias, less up to 2/p of it, plus (4/3)r²/p
+/// of it by the sixth powers; 4/p in all, at r = 1.18. The mean over two rounds has a standard error of 1 %; that the
+/// projection has it is seen to an error well below the bias.
 #[test]
 fn the_bias_of_sorf_is_as_stated() {
     for (d, p, n_seeds) in [(2, 64, 20_000), (64, 64, 20_000), (256, 256, 20_000), (1024, 1024, 32_000)] {

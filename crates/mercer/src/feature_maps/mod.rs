@@ -200,8 +200,8 @@ impl MapSpec {
         if let Self::Spectral(spec) = self { spec.n_drawn_from(n_inputs) } else { 0 }
     }
 
-    /// Whether rows of this length are rows, and an ordinary memory holds the map, what it is drawn from and a row of its
-    /// features.
+    /// Whether rows of this length are rows, and an ordinary memory holds the map, what it is drawn from and a row of
+    /// its features.
     pub(crate) fn fits(&self, n_inputs: usize) -> bool {
         n_inputs <= MAX_INPUTS
             && self.n_components(n_inputs) as u64 <= MAX_ENTRIES

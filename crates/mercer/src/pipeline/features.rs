@@ -258,8 +258,8 @@ fn compare<T: Scalar>(
     }
 }
 
-/// The smallest times of several runs into the same memory, taken for a few rows at a time: the others were disturbed, as a
-/// run of all rows that is longer than the system's time slice always is on a machine that others use too.
+/// The smallest times of several runs into the same memory, taken for a few rows at a time: the others were disturbed,
+/// as a run of all rows that is longer than the system's time slice always is on a machine that others use too.
 fn seconds_per_row<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>, driver: &Driver<'_>) -> Result<f64> {
     let (n_rows, width) = (rows.n_rows(), map.n_components());
     check_features::<T>(n_rows, width)?;

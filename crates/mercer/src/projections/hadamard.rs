@@ -1,8 +1,8 @@
 //! V made of diagonals and Walsh-Hadamard transforms: a row costs O(n log d), the matrix O(n) memory.
 //!
-//! d inputs are filled up with zeros to p, the next power of two, for frequencies at least 64; the outputs come in blocks of
-//! p, each with diagonals of its own. H has entries ±1, B, D₁ … are diagonals of random signs, all times 1/ℓ of the inputs at
-//! the first.
+//! d inputs are filled up with zeros to p, the next power of two, for frequencies at least 64; the outputs come in
+//! blocks of p, each with diagonals of its own. H has entries ±1, B, D₁ … are diagonals of random signs, all times 1/ℓ
+//! of the inputs at the first.
 //!
 //! | constructor | a block of Vᵀ | its rows |
 //! |---|---|---|
@@ -10,9 +10,9 @@
 //! | [`sorf`](HadamardProjection::sorf) | (1/p)·H·D₃·H·D₂·H·D₁ | orthogonal, of length √p |
 //! | [`srht`](HadamardProjection::srht) | (1/√n)·R·H·D, R picks rows | orthogonal |
 //!
-//! The least length of 64 is for few inputs: all rows of SORF have the length √p, which biases its kernel by O(1/p) whatever
-//! n is. Two inputs in blocks of two had a kernel RMSE of 0.33 at any number of features, in blocks of 64 it is 0.010 at
-//! 4,096, and the map is ten times as fast: short transforms are mostly overhead.
+//! The least length of 64 is for few inputs: all rows of SORF have the length √p, which biases its kernel by O(1/p)
+//! whatever n is. Two inputs in blocks of two had a kernel RMSE of 0.34 at any number of features, in blocks of 64 it
+//! is 0.010 at 4,096, and the map is ten times as fast: short transforms are mostly overhead.
 //!
 //! Zarza's thesis (sections 5.2 and 6.1) multiplies S by ‖G‖; divided by it, row j has the length sⱼ, as the tests show.
 //!
@@ -115,8 +115,8 @@ impl<T: Scalar> HadamardProjection<T> {
     /// Fastfood: columns that are each normal in law.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when a size is outside its range, the frequencies are not radial, or there is not a length scale
-    /// for each input; [`Error::Memory`] where memory is short.
+    /// [`Error::Parameter`] when a size is outside its range, the frequencies are not radial, or there is not a length
+    /// scale for each input; [`Error::Memory`] where memory is short.
     pub fn fastfood(seed: u64, n_inputs: usize, n_outputs: usize, spectrum: &Spectrum) -> Result<Self> {
         check_radial(spectrum)?;
         let shape = Shape::new(n_inputs, n_outputs, seed, frequency_block_len)?;
@@ -142,8 +142,8 @@ impl<T: Scalar> HadamardProjection<T> {
     /// SORF: three rounds of signs.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when a size is outside its range, the frequencies are not radial, or there is not a length scale
-    /// for each input; [`Error::Memory`] where memory is short.
+    /// [`Error::Parameter`] when a size is outside its range, the frequencies are not radial, or there is not a length
+    /// scale for each input; [`Error::Memory`] where memory is short.
     pub fn sorf(seed: u64, n_inputs: usize, n_outputs: usize, spectrum: &Spectrum) -> Result<Self> {
         check_radial(spectrum)?;
         let shape = Shape::new(n_inputs, n_outputs, seed, frequency_block_len)?;

@@ -108,8 +108,8 @@ impl<T: Scalar, P: Projection<T> + ?Sized> Projection<T> for Box<P> {
 /// Longer rows are no rows but identifiers.
 pub(crate) const MAX_INPUTS: usize = 1 << 26;
 
-/// Refuses a projection without inputs or outputs, and one that memory does not hold: an error, not an abort. `bytes` are
-/// those of the projection and of what it is drawn from.
+/// Refuses a projection without inputs or outputs, and one that memory does not hold: an error, not an abort. `bytes`
+/// are those of the projection and of what it is drawn from.
 fn check_drawing(n_inputs: usize, n_outputs: usize, bytes: u128) -> Result<()> {
     for (name, n) in [("n_inputs", n_inputs), ("n_outputs", n_outputs)] {
         if n == 0 {

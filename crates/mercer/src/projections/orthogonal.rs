@@ -4,10 +4,10 @@
 //! reflections of normal vectors of lengths d, d − 1, … 1 and a diagonal of signs, which is uniform exactly (Stewart). Each
 //! column alone is N(0, I): random features made of them are unbiased, and less varied than independent ones (Yu et al.).
 //!
-//! Reflection k changes the rows from k on alone: column j, a unit vector at first, needs those up to j and no more. So n
-//! columns of a block take n reflections of d numbers and 2·d·n² flops, less what is above the diagonal: d·n memory
-//! beside the columns, at most d². Panels of columns are worked on at a time, each element a fixed chain of operations in
-//! f64: the same bits everywhere. Reflections are kept until columns of another block are asked for.
+//! Reflection k changes the rows from k on alone: column j, a unit vector at first, needs those up to j and no more. So
+//! n columns of a block take n reflections of d numbers and 2·d·n² flops, less what is above the diagonal: d·n memory
+//! beside the columns, at most d². Panels of columns are worked on at a time, each element a fixed chain of operations
+//! in f64: the same bits everywhere. Reflections are kept until columns of another block are asked for.
 //!
 //! References: Stewart, "The efficient generation of random orthogonal matrices with an application to condition
 //! estimators", SIAM J. Numerical Analysis 17, 1980; Yu, Suresh, Choromanski, Holtmann-Rice and Kumar, "Orthogonal random

@@ -40,8 +40,8 @@ impl<T: Scalar> SparseSignProjection<T> {
     /// Column j is a pure function of (seed, j): fewer outputs are a prefix of more.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when s is below 1 or not finite, without inputs or outputs, or when n_inputs does not fit in
-    /// 32 bits; [`Error::Memory`] where memory is short.
+    /// [`Error::Parameter`] when s is below 1 or not finite, without inputs or outputs, or when n_inputs does not fit
+    /// in 32 bits; [`Error::Memory`] where memory is short.
     pub fn new(seed: u64, n_inputs: usize, n_outputs: usize, s: f64, factor: f64) -> Result<Self> {
         if !(s >= 1.0 && s.is_finite()) {
             return Err(Error::parameter("s", s, "finite and at least 1"));

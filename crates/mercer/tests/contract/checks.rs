@@ -93,8 +93,8 @@ pub(crate) struct Theory {
     pub(crate) drawn: bool,
     /// A bound of √D times the difference of a feature in f32 and in f64, of D components.
     pub(crate) rounding: fn(Kernel, ArrayView1<'_, f64>) -> f64,
-    /// Of paired waves whose frequencies have no bound: V, of inputs × frequencies of `SEED`. The rounding of the angles
-    /// comes on top of `rounding` then, for each feature.
+    /// Of paired waves whose frequencies have no bound: V, of inputs × frequencies of `SEED`. The rounding of the
+    /// angles comes on top of `rounding` then, for each feature.
     pub(crate) frequencies: Option<fn(&Spectrum, usize, usize) -> Array2<f64>>,
 }
 
