@@ -13,7 +13,7 @@ pub(crate) fn check_room(bytes: u128, what: impl FnOnce() -> String) -> Result<(
 
 /// As [`check_room`], for rows of features.
 pub(crate) fn check_features<T>(n_rows: usize, n_components: usize) -> Result<()> {
-    let bytes = n_rows as u128 * n_components as u128 * size_of::<T>() as u128;
+    let bytes = (n_rows as u128 * n_components as u128).saturating_mul(size_of::<T>() as u128);
     check_room(bytes, || format!("{n_rows} rows of {n_components} features"))
 }
 

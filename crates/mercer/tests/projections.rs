@@ -234,7 +234,7 @@ fn sizes_of_nothing_and_beyond_memory_are_refused() {
     for (name, result) in constructors(3, 0) {
         assert!(matches!(result, Err(Error::Parameter { name: "n_outputs", .. })), "{name}: {result:?}");
     }
-    for (n_inputs, n_outputs) in [(1 << 26, 1 << 45), (3, 1 << 58), (3, usize::MAX)] {
+    for (n_inputs, n_outputs) in [(1 << 26, 1 << 45), (3, 1 << 58), (3, usize::MAX), (1 << 26, usize::MAX)] {
         for (name, result) in constructors(n_inputs, n_outputs) {
             let Err(Error::Memory { what, .. }) = &result else { panic!("{name}: {result:?}") };
             assert!(what.contains(&format!("{n_inputs} inputs to {n_outputs} outputs")), "{name}: {what}");

@@ -82,7 +82,7 @@ impl<T: Scalar> BinningMap<T> {
         if n_inputs == 0 {
             return Err(Error::parameter("n_inputs", 0, "at least 1"));
         }
-        let bytes = 8 * (3 * n_inputs as u128 * m as u128 + n_inputs as u128 + m as u128);
+        let bytes = (n_inputs as u128 + 1).saturating_mul(24 * (m as u128 + 1));
         check_room(bytes, || format!("{m} grids of {n_inputs} inputs"))?;
         let (mut frequencies, mut shifts) = (Array2::zeros((n_inputs, m)), Array2::zeros((n_inputs, m)));
         let (mut factors, mut addends) = (Array2::zeros((n_inputs, m)), vec![0; m]);
@@ -175,5 +175,6 @@ mod tests {
         assert!(message(20, 8, 1.0).contains("n_components is 20"));
         assert!(message(0, 8, 1.0).contains("n_components is 0"));
         assert!(message(8, 8, -1.0).contains("gamma is -1"));
+        assert!(message(1 << 60, 1, 1.0).contains("1152921504606846976 grids of 2 inputs"));
     }
 }

@@ -74,7 +74,8 @@ impl<T: Scalar> DenseProjection<T> {
     /// Refuses a matrix that memory does not hold together with a tile in f64, and as many bytes more for each input.
     fn check(n_inputs: usize, n_outputs: usize, more: u128) -> Result<()> {
         let (d, n, tile) = (n_inputs as u128, n_outputs as u128, n_outputs.min(TILE) as u128);
-        check_drawing(n_inputs, n_outputs, d * (n * size_of::<T>() as u128 + 8 * (tile + 1) + more) + 8 * n)
+        let of_an_input = n * size_of::<T>() as u128 + 8 * (tile + 1) + more;
+        check_drawing(n_inputs, n_outputs, d.saturating_mul(of_an_input).saturating_add(8 * n))
     }
 
     /// Entry (i, j) is that of `draw`, times `inputs[i]` and `outputs[j]`; rounded once, so that the f32 matrix is the f64

@@ -48,8 +48,8 @@ impl<T: Scalar> SparseSignProjection<T> {
         }
         let rows = u32::try_from(n_inputs).map_err(|_| Error::parameter("n_inputs", n_inputs, "below 2^32"))?;
         // About d·n/s entries, and as many again while their vector grows.
-        let entries = (n_inputs as f64 * n_outputs as f64 / s) as u128;
-        check_drawing(n_inputs, n_outputs, 3 * entries * size_of::<Entry>() as u128 + 8 * n_outputs as u128)?;
+        let bytes = 3.0 * size_of::<Entry>() as f64 * n_inputs as f64 * n_outputs as f64 / s;
+        check_drawing(n_inputs, n_outputs, (bytes as u128).saturating_add(8 * n_outputs as u128))?;
         let stream = Stream::new(seed, Purpose::Projection);
         let (mut ends, mut entries) = (Vec::with_capacity(n_outputs), Vec::new());
         for column in 0..n_outputs {
