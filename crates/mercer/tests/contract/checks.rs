@@ -81,6 +81,9 @@ pub(crate) trait Factory: Sync {
     }
 }
 
+/// V of a spectrum, n_inputs × n_outputs.
+pub(crate) type DrawnMatrix = fn(&Spectrum, usize, usize) -> Array2<f64>;
+
 /// What is proven of a family of maps.
 #[derive(Clone, Copy)]
 pub(crate) struct Theory {
@@ -95,7 +98,7 @@ pub(crate) struct Theory {
     pub(crate) rounding: fn(Kernel, ArrayView1<'_, f64>) -> f64,
     /// Of paired waves whose frequencies have no bound: V, of inputs × frequencies of `SEED`. The rounding of the
     /// angles comes on top of `rounding` then, for each feature.
-    pub(crate) frequencies: Option<fn(&Spectrum, usize, usize) -> Array2<f64>>,
+    pub(crate) frequencies: Option<DrawnMatrix>,
 }
 
 /// Cosines and sines of m = D/2 independent frequencies of the RBF kernel.
@@ -132,7 +135,7 @@ pub(crate) const STRUCTURED: Theory = Theory {
 };
 
 /// Waves whose frequencies are any numbers: cosine, sine and scale round as ever, the angles as their sums are large.
-pub(crate) const fn unbounded(frequencies: fn(&Spectrum, usize, usize) -> Array2<f64>, theory: Theory) -> Theory {
+pub(crate) const fn unbounded(frequencies: DrawnMatrix, theory: Theory) -> Theory {
     Theory { rounding: |_, _| 4.0 * U * std::f64::consts::SQRT_2, frequencies: Some(frequencies), ..theory }
 }
 
