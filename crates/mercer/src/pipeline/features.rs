@@ -19,8 +19,6 @@ use crate::{Error, Result};
 const APPROXIMATION_SAMPLE: usize = 500;
 /// Rows on which the map is timed.
 const TIMED_SAMPLE: usize = 512;
-/// Of them, those that are timed together: a millisecond or two for most maps.
-const TIMED_TOGETHER: usize = 128;
 /// Runs over them, and the time they take together, at least.
 const TIMED_RUNS: (usize, Duration) = (5, Duration::from_millis(50));
 
@@ -258,30 +256,24 @@ fn compare<T: Scalar>(
     }
 }
 
-/// The smallest times of several runs into the same memory, taken for a few rows at a time: the others were disturbed,
-/// as a run of all rows that is longer than the system's time slice always is on a machine that others use too.
+/// The smallest time of several runs into the same memory: the others were disturbed.
 fn seconds_per_row<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>, driver: &Driver<'_>) -> Result<f64> {
     let (n_rows, width) = (rows.n_rows(), map.n_components());
     check_features::<T>(n_rows, width)?;
     let mut features = Aligned::<T>::zeros(n_rows * width);
-    let mut scratch = Aligned::<T>::zeros(map.scratch_len(TIMED_TOGETHER.min(n_rows)));
-    let mut best = vec![Duration::MAX; n_rows.div_ceil(TIMED_TOGETHER)];
-    let start = Instant::now();
+    let mut scratch = Aligned::<T>::zeros(map.scratch_len(n_rows));
+    let (start, mut best) = (Instant::now(), Duration::MAX);
     for run in 0.. {
         driver.check_interrupted()?;
         if run >= TIMED_RUNS.0 && start.elapsed() >= TIMED_RUNS.1 {
             break;
         }
-        for ((part, out), best) in features.chunks_mut(TIMED_TOGETHER * width).enumerate().zip(&mut best) {
-            let first = part * TIMED_TOGETHER;
-            let rows = rows.slice(first, n_rows.min(first + TIMED_TOGETHER));
-            let out = ArrayViewMut2::from_shape((rows.n_rows(), width), out).expect("whole rows");
-            let begun = Instant::now();
-            map.transform_into(rows, out, &mut scratch)?;
-            *best = begun.elapsed().min(*best);
-        }
+        let out = ArrayViewMut2::from_shape((n_rows, width), &mut features).expect("whole rows");
+        let begun = Instant::now();
+        map.transform_into(rows, out, &mut scratch)?;
+        best = best.min(begun.elapsed());
     }
-    Ok(best.iter().sum::<Duration>().as_secs_f64() / n_rows as f64)
+    Ok(best.as_secs_f64() / n_rows as f64)
 }
 
 #[cfg(test)]
