@@ -155,7 +155,7 @@ fn measure_all<T: Scalar>(
     driver: &Driver<'_>,
     bar: &Bar,
 ) -> Result<Vec<Cell>, Failure> {
-    let bytes = |spec: &MapSpec| spec.n_entries(dataset.n_inputs()) * size_of::<T>() as u64;
+    let bytes = |spec: &MapSpec| spec.n_entries(dataset.n_inputs()).saturating_mul(size_of::<T>() as u64);
     let mut cells: Vec<Cell> =
         specs.into_iter().map(|spec| Cell { map_bytes: bytes(&spec), spec, runs: Vec::new() }).collect();
     for &seed in seeds {

@@ -53,6 +53,33 @@ fn a_loaded_model_scores_as_the_trained_one() {
     }
 }
 
+/// A map is stored as its name and numbers, and drawn again.
+#[test]
+fn every_map_is_drawn_again_as_it_was() {
+    let (folder, table) = (Folder::new(), Table::new(120, 6, 3));
+    folder.write("a.csv", table.csv("who", &["ann", "bob", "cy"]));
+    let sized = [
+        "fourier --kernel laplace",
+        "orthogonal --kernel matern --nu 2.5",
+        "sorf --waves phase",
+        "fastfood --length-scales 1,2,3,4,5,6",
+        "quasi --kernel cauchy",
+        "binning --n-bins 4",
+        "gaussian-projection",
+        "sparse-projection --s 2",
+        "srht",
+    ];
+    let sized = sized.map(|map| format!("{map} --n-components 64"));
+    let whole = ["hadamard", "hadamard --blocks split", "identity"].map(str::to_owned);
+    for map in sized.iter().chain(&whole) {
+        let trained = folder.json(&format!("train a.csv --test a.csv --map {map} --seed 3 -o m.mercer"));
+        let loaded = folder.json("evaluate m.mercer a.csv");
+        assert!(!trained["test"].is_null());
+        assert_eq!(trained["test"], loaded["test"], "{map}");
+        assert_eq!(folder.json("inspect m.mercer")["header"]["spec"], trained["spec"], "{map}");
+    }
+}
+
 #[test]
 fn inspect_says_what_a_model_is() {
     let (folder, table) = (Folder::new(), Table::new(60, 4, 2));

@@ -50,11 +50,16 @@ impl InstructionSet {
     pub const VARIABLE: &str = "MERCER_INSTRUCTION_SET";
 
     /// The set that the environment names, else the widest of this processor; found once.
+    ///
+    /// # Panics
+    /// When the environment names a set that this processor has not: work on another one than was asked for would go
+    /// unnoticed, as all give the same bits. A program that wants an error asks [`InstructionSet::from_environment`]
+    /// first.
     pub fn best() -> Self {
         static BEST: OnceLock<InstructionSet> = OnceLock::new();
         *BEST.get_or_init(|| {
             let widest = || *Self::available().last().expect("the portable set is always there");
-            Self::from_environment().ok().flatten().unwrap_or_else(widest)
+            Self::from_environment().unwrap_or_else(|error| panic!("{error}")).unwrap_or_else(widest)
         })
     }
 

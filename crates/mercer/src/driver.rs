@@ -11,6 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::dataset::{Panel, PanelRows, PanelTargets, Panels, Rows, panel_rows};
 use crate::feature_maps::FeatureMap;
 use crate::preprocess::Preprocess;
+use crate::room::check_features;
 use crate::{Error, Result};
 
 /// Told how long work goes on; asked whether to stop.
@@ -163,6 +164,7 @@ impl<'p> Driver<'p> {
         }
         let panels = panels.sized_for(map.n_components());
         let n_panel = panel_rows(map.n_components().max(map.n_inputs())).min(n_rows as usize);
+        check_features::<T>(n_panel, map.n_components())?;
         let mut features = huge_pages::zeros((n_panel, map.n_components()));
         self.progress.start(stage, n_rows);
         let result = self.run(panels, Some(preprocess), |panel| {
@@ -200,6 +202,7 @@ impl<'p> Driver<'p> {
                 return Ok(());
             }
             if dense.is_empty() {
+                check_features::<T>(n_rows as usize, map.n_components())?;
                 dense = huge_pages::zeros((n_rows as usize, map.n_components()));
             }
             let out = dense.slice_mut(s![filled..filled + rows.n_rows(), ..]);

@@ -50,6 +50,15 @@ pub enum Error {
         n_components: usize,
     },
 
+    /// More memory than there is.
+    #[error("{what} take {bytes} bytes, more than the system gives; use a smaller n_components")]
+    Memory {
+        /// what was to be kept, in the plural
+        what: String,
+        /// how much it takes
+        bytes: u128,
+    },
+
     /// A value that is not finite.
     #[error("row {row}, input {input} is {value}; every value must be finite")]
     NotFinite {

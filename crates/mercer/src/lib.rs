@@ -26,6 +26,7 @@ pub mod pipeline;
 pub mod preprocess;
 pub mod projections;
 pub mod random;
+mod room;
 pub mod selection;
 
 pub use driver::{Driver, Progress, Silent};

@@ -10,8 +10,12 @@ mod broken;
 #[path = "contract/checks.rs"]
 mod checks;
 
-use checks::{DEPENDENT, Pair, Registered, Rule, SPECTRAL, STRUCTURED, Theory, check, linear, projection_variance};
-use mercer::feature_maps::{Frequencies, Gamma, MapSpec, SpectralKernel, SpectralSpec, Waves};
+use checks::{
+    DEPENDENT, Pair, Registered, Rule, SEED, SPECTRAL, STRUCTURED, Theory, U, check, linear, matrix,
+    projection_variance, unbounded,
+};
+use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
+use mercer::projections::DenseProjection;
 
 use broken::{Broken, Fault};
 
@@ -39,6 +43,15 @@ fn independent(kernel: SpectralKernel, n_components: usize) -> MapSpec {
 fn paired_variance(kernel: SpectralKernel, (x, y): Pair<'_>, k: f64, n_components: usize) -> f64 {
     let twice = kernel.with_gamma(GAMMA).value((&x * 2.0).view(), (&y * 2.0).view()).unwrap();
     (1.0 + twice - 2.0 * k * k) / n_components as f64
+}
+
+/// A rotation: the linear kernel without error, nothing drawn.
+fn exact() -> Theory {
+    Theory {
+        drawn: false,
+        rounding: |_, x| (x.len() as f64).log2().ceil().mul_add(U, 2.0 * U) * x.fold(0.0, |sum, x| sum + x.abs()),
+        ..linear(|_, _, _| 0.0)
+    }
 }
 
 contract!(fourier, |n| MapSpec::Spectral(spectral(Frequencies::Independent, n)), SPECTRAL);
@@ -92,17 +105,15 @@ contract!(
 contract!(
     laplace,
     |n| independent(SpectralKernel::Laplace, n),
-    Theory {
-        variance: Some(|x, k, n| paired_variance(SpectralKernel::Laplace, x, k, n)),
-        // Cauchy numbers have no bound, and angles of thousands no digits left in f32.
-        rounding: |_, _| 2.0,
-        ..SPECTRAL
-    }
+    unbounded(
+        |spectrum, d, m| matrix(&DenseProjection::independent(SEED, d, m, spectrum).unwrap()),
+        Theory { variance: Some(|x, k, n| paired_variance(SpectralKernel::Laplace, x, k, n)), ..SPECTRAL }
+    )
 );
 contract!(
     laplace_of_quasi_frequencies,
     |n| MapSpec::Spectral(SpectralSpec { kernel: SpectralKernel::Laplace, ..spectral(Frequencies::Quasi, n) }),
-    Theory { rounding: |_, _| 2.0, ..DEPENDENT }
+    unbounded(|spectrum, d, m| matrix(&DenseProjection::quasi(SEED, d, m, spectrum).unwrap()), DEPENDENT)
 );
 contract!(
     binning,
@@ -113,6 +124,25 @@ contract!(
         rounding: |_, _| 2.0_f64.sqrt() * f64::from(f32::EPSILON),
         ..SPECTRAL
     }
+);
+contract!(
+    binning_of_16_bins,
+    |n| MapSpec::Binning { n_components: n.next_multiple_of(16), gamma: Gamma::Value(GAMMA), n_bins: 16 },
+    Theory {
+        variance: Some(|_, k, n| (k + (1.0 - k) / 16.0 - k * k) / (n / 16) as f64),
+        // 1/√m is rounded, times √D.
+        rounding: |_, _| 16.0_f64.sqrt() * f64::from(f32::EPSILON),
+        ..SPECTRAL
+    }
+);
+contract!(identity, |_| MapSpec::Identity, Theory { rounding: |_, _| 0.0, ..exact() });
+// A stage and the scale round once each: (log p + 2)·u·Σ│xᵢ│/√p, times √D = √p.
+contract!(hadamard, |_| MapSpec::Hadamard { blocks: HadamardBlocks::Padded }, exact());
+// The shortest block may have one value, and D is up to p.
+contract!(
+    hadamard_of_split_rows,
+    |_| MapSpec::Hadamard { blocks: HadamardBlocks::Split },
+    Theory { rounding: |kernel, x| (x.len() as f64).sqrt() * (exact().rounding)(kernel, x), ..exact() }
 );
 // Numbers of components here are whole transforms, without error; `spectral.rs` has others.
 contract!(

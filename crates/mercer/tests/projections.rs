@@ -8,7 +8,7 @@
 #![allow(clippy::unwrap_used)]
 
 use mercer::dataset::{CsrMatrix, Rows};
-use mercer::projections::{DenseProjection, Projection, SparseSignProjection};
+use mercer::projections::{DenseProjection, HadamardProjection, Projection, SparseSignProjection, Spectrum};
 use mercer::random::{Law, Purpose, Stream, columns};
 use mercer::{Error, Scalar};
 use ndarray::{Array2, ArrayView1, s};
@@ -19,7 +19,7 @@ const FACTOR: f64 = 0.7;
 /// The projection of this law with entries times `FACTOR`.
 fn build<T: Scalar>(law: Law, seed: u64, n_inputs: usize, n_outputs: usize) -> Box<dyn Projection<T>> {
     match law {
-        Law::Normal => Box::new(DenseProjection::gaussian(seed, n_inputs, n_outputs, FACTOR)),
+        Law::Normal => Box::new(DenseProjection::gaussian(seed, n_inputs, n_outputs, FACTOR).unwrap()),
         Law::SparseSign { s } => Box::new(SparseSignProjection::new(seed, n_inputs, n_outputs, s, FACTOR).unwrap()),
         other => unreachable!("no projection of {other:?}"),
     }
@@ -209,6 +209,44 @@ fn rows_of_another_width_are_refused() {
             }
         }
     }
+}
+
+/// Every constructor, for any sizes.
+fn constructors(n_inputs: usize, n_outputs: usize) -> Vec<(&'static str, mercer::Result<()>)> {
+    let spectrum = &Spectrum::rbf(1.0).unwrap();
+    vec![
+        ("gaussian", DenseProjection::<f32>::gaussian(0, n_inputs, n_outputs, 1.0).map(drop)),
+        ("independent", DenseProjection::<f32>::independent(0, n_inputs, n_outputs, spectrum).map(drop)),
+        ("orthogonal", DenseProjection::<f32>::orthogonal(0, n_inputs, n_outputs, spectrum).map(drop)),
+        ("quasi", DenseProjection::<f32>::quasi(0, n_inputs, n_outputs, spectrum).map(drop)),
+        ("sparse", SparseSignProjection::<f32>::new(0, n_inputs, n_outputs, 3.0, 1.0).map(drop)),
+        ("sorf", HadamardProjection::<f32>::sorf(0, n_inputs, n_outputs, spectrum).map(drop)),
+        ("fastfood", HadamardProjection::<f32>::fastfood(0, n_inputs, n_outputs, spectrum).map(drop)),
+        ("srht", HadamardProjection::<f32>::srht(0, n_inputs, n_outputs).map(drop)),
+    ]
+}
+
+#[test]
+fn sizes_of_nothing_and_beyond_memory_are_refused() {
+    for (name, result) in constructors(0, 3) {
+        assert!(matches!(result, Err(Error::Parameter { name: "n_inputs", .. })), "{name}: {result:?}");
+    }
+    for (name, result) in constructors(3, 0) {
+        assert!(matches!(result, Err(Error::Parameter { name: "n_outputs", .. })), "{name}: {result:?}");
+    }
+    for (n_inputs, n_outputs) in [(1 << 26, 1 << 45), (3, 1 << 58), (3, usize::MAX), (1 << 26, usize::MAX)] {
+        for (name, result) in constructors(n_inputs, n_outputs) {
+            let Err(Error::Memory { what, .. }) = &result else { panic!("{name}: {result:?}") };
+            assert!(what.contains(&format!("{n_inputs} inputs to {n_outputs} outputs")), "{name}: {what}");
+        }
+    }
+}
+
+/// All reflections would be 4 TB.
+#[test]
+fn few_orthogonal_frequencies_of_many_inputs() {
+    let projection = DenseProjection::<f32>::orthogonal(0, 1 << 20, 2, &Spectrum::rbf(1.0).unwrap()).unwrap();
+    assert_eq!((projection.n_inputs(), projection.n_outputs()), (1 << 20, 2));
 }
 
 #[test]

@@ -29,9 +29,10 @@
 use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayViewMut2};
 
-use super::{FeatureMap, check_entries};
+use super::FeatureMap;
 use crate::dataset::Rows;
 use crate::random::{Purpose, Stream};
+use crate::room::check_room;
 use crate::{Error, Result};
 
 /// Features of bins: see the module's head.
@@ -71,14 +72,18 @@ impl<T: Scalar> BinningMap<T> {
     /// Draws the grids; grid j is a pure function of (seed, j).
     ///
     /// # Errors
-    /// [`Error::Parameter`] when a parameter is outside its range.
+    /// [`Error::Parameter`] when a parameter is outside its range, [`Error::Memory`] where memory is short.
     pub fn new(n_inputs: usize, n_components: usize, n_bins: usize, gamma: f64, seed: u64) -> Result<Self> {
         check_shape(n_components, n_bins)?;
         if !(gamma > 0.0 && gamma.is_finite()) {
             return Err(Error::parameter("gamma", gamma, "finite and above 0"));
         }
         let m = n_components / n_bins;
-        check_entries(n_inputs, m)?;
+        if n_inputs == 0 {
+            return Err(Error::parameter("n_inputs", 0, "at least 1"));
+        }
+        let bytes = (n_inputs as u128 + 1).saturating_mul(24 * (m as u128 + 1));
+        check_room(bytes, || format!("{m} grids of {n_inputs} inputs"))?;
         let (mut frequencies, mut shifts) = (Array2::zeros((n_inputs, m)), Array2::zeros((n_inputs, m)));
         let (mut factors, mut addends) = (Array2::zeros((n_inputs, m)), vec![0; m]);
         let mut uniform = vec![0.0; n_inputs];
@@ -170,5 +175,6 @@ mod tests {
         assert!(message(20, 8, 1.0).contains("n_components is 20"));
         assert!(message(0, 8, 1.0).contains("n_components is 0"));
         assert!(message(8, 8, -1.0).contains("gamma is -1"));
+        assert!(message(1 << 60, 1, 1.0).contains("1152921504606846976 grids of 2 inputs"));
     }
 }

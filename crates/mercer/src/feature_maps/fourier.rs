@@ -14,17 +14,19 @@
 //! | `fourier` | independent | k, exactly | d·m multiply-adds |
 //! | `orthogonal` | orthogonal directions, independent lengths | k, exactly | d·m multiply-adds |
 //! | `quasi` | a scrambled Halton sequence | k, exactly | d·m multiply-adds |
-//! | `fastfood` | (1/√p)·S·H·G·Π·H·B | k, exactly | m·log d additions |
-//! | `sorf` | (1/p)·H·D·H·D·H·D | k up to a bias of O(1/d) | m·log d additions |
+//! | `fastfood` | (1/√p)·S·H·G·Π·H·B | k, exactly | m·log p additions |
+//! | `sorf` | (1/p)·H·D·H·D·H·D | k up to a bias of O(1/p) | m·log p additions |
 //!
 //! - Variance of independent paired waves: (1 + k₂ − 2k²)/(2m), k₂ = k(2x, 2y) the kernel at twice the distance, since
 //!   Var cos⟨v, z⟩ = (1 + E cos⟨v, 2z⟩)/2 − k²; for the RBF kernel k₂ = k⁴ and this is (1 − k²)²/(2m). It vanishes for equal
 //!   rows, unlike that of waves with phases, (1 + k₂/2 − k²)/m, which take twice the projections for as many features.
 //! - Orthogonal frequencies have less variance for the RBF kernel (Yu et al.); SORF's are close to them. Fastfood's have
 //!   more than independent ones: those of a block share G.
-//! - SORF is biased because a row of its V has the length √p exactly, p the padded number of inputs: by −k·r⁴/(4p) to first
-//!   order, r² = 2γ‖x−y‖², as frequencies on a sphere are. Measured where k = ½ (`tests/spectral.rs`): −0.0147 at 16 inputs,
-//!   −0.0037 at 64, −0.0003 at 1,024.
+//! - SORF is biased because a row of its V has the length √p exactly, p the padded number of inputs and at least 64: by
+//!   −k·r⁴/(4p) to first order, r² = 2γ‖x−y‖², as frequencies on a sphere are. Given two rounds of signs, the
+//!   expectation over the third is Π cos wᵢ ≈ k·(1 − Σwᵢ⁴/12), w the row after two transforms, ‖w‖ = r, whose Σwᵢ⁴ is
+//!   3r⁴/p on average. Where k = ½ that is −0.0038 up to 64 inputs, −0.00094 at 256 and −0.00023 at 1,024
+//!   (`tests/spectral.rs`).
 //!
 //! Steps: rows (n × d) are projected into the sine half of `out`, a tile of columns or a few rows at a time, and cosine and
 //! sine are taken in place while that is in cache. Memory: V, d·m values, or for `fastfood` and `sorf` some diagonals of m;
@@ -117,7 +119,6 @@ impl<T: Scalar> FourierMap<T> {
     /// [`Error::Parameter`] when a parameter is outside its range.
     pub fn new(n_inputs: usize, n_components: usize, gamma: f64, seed: u64) -> Result<Self> {
         Waves::Paired.check_n_components(n_components)?;
-        super::check_entries(n_inputs, n_components / 2)?;
         let projection = DenseProjection::independent(seed, n_inputs, n_components / 2, &Spectrum::rbf(gamma)?)?;
         Ok(Self::over(projection, Waves::Paired, seed))
     }
@@ -275,7 +276,7 @@ mod tests {
         assert!(message(3, 4, 0.0).contains("gamma is 0"));
         assert!(message(3, 4, f64::NAN).contains("gamma is NaN"));
         assert!(message(0, 4, 1.0).contains("n_inputs is 0"));
-        assert!(message(usize::MAX / 2, 4, 1.0).contains("n_inputs"));
+        assert!(message(usize::MAX / 2, 4, 1.0).contains("inputs to 2 outputs"));
     }
 
     #[test]

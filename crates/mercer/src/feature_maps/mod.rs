@@ -16,14 +16,16 @@ pub use gamma::{Distance, Gamma};
 pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use identity::IdentityMap;
 pub use projection::ProjectionMap;
-pub use spectral::{Frequencies, SpectralKernel, SpectralSpec};
+pub use spectral::{Frequencies, SpectralKernel, SpectralMap, SpectralSpec};
 
 use mercer_simd::Scalar;
 use ndarray::ArrayViewMut2;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Rows;
+use crate::hadamard::padded_len;
 use crate::kernels::Kernel;
+use crate::projections::MAX_INPUTS;
 use crate::random::LAYOUT_VERSION;
 use crate::{Error, Result};
 
@@ -190,18 +192,27 @@ impl MapSpec {
         let (d, n) = (n_inputs as u64, self.n_components(n_inputs) as u64);
         match self {
             Self::Spectral(spec) => spec.n_entries(n_inputs),
-            Self::Binning { n_bins, .. } => 3 * d * (n / *n_bins as u64),
-            Self::GaussianProjection { .. } => d * n,
+            Self::Binning { n_bins, .. } => d.saturating_mul(3 * (n / *n_bins as u64)),
+            Self::GaussianProjection { .. } => d.saturating_mul(n),
             Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
-            Self::Srht { .. } => 2 * n.max(d),
+            Self::Srht { .. } => {
+                n.div_ceil(padded_len(n_inputs) as u64).saturating_mul(2 * padded_len(n_inputs) as u64)
+            }
             Self::Hadamard { .. } | Self::Identity => 0,
         }
     }
 
-    /// Whether an ordinary memory holds the map and a row of its features.
+    /// Numbers in f64 beside those of [`MapSpec::n_entries`] while the map is drawn.
+    pub fn n_drawn_from(&self, n_inputs: usize) -> u64 {
+        if let Self::Spectral(spec) = self { spec.n_drawn_from(n_inputs) } else { 0 }
+    }
+
+    /// Whether rows of this length are rows, and an ordinary memory holds the map, what it is drawn from and a row of
+    /// its features.
     pub(crate) fn fits(&self, n_inputs: usize) -> bool {
-        let within = |n: usize| n <= MAX_ENTRIES;
-        within(n_inputs) && within(self.n_components(n_inputs)) && self.n_entries(n_inputs) <= MAX_ENTRIES as u64
+        n_inputs <= MAX_INPUTS
+            && self.n_components(n_inputs) as u64 <= MAX_ENTRIES
+            && self.n_entries(n_inputs).saturating_add(self.n_drawn_from(n_inputs)) <= MAX_ENTRIES
     }
 
     /// The map in numbers; `gamma` is of no use to a map without one.
@@ -230,7 +241,8 @@ impl ResolvedMap {
             return Err(Error::Model("gamma is not resolved".to_owned()));
         }
         if self.n_inputs == 0 || !self.spec.fits(self.n_inputs) {
-            return Err(too_many_inputs(self.n_inputs));
+            let expected = "1 or more, and less than memory holds of n_components of that length";
+            return Err(Error::parameter("n_inputs", self.n_inputs, expected));
         }
         if let MapSpec::Spectral(spec) = &self.spec {
             spec.check_inputs(self.n_inputs)?;
@@ -249,7 +261,7 @@ impl ResolvedMap {
         }
         let (n_inputs, seed) = (self.n_inputs, self.seed);
         Ok(match self.spec {
-            MapSpec::Spectral(ref spec) => spec.build(self.gamma(), n_inputs, seed)?,
+            MapSpec::Spectral(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
             MapSpec::Binning { n_components, n_bins, .. } => {
                 Box::new(BinningMap::new(n_inputs, n_components, n_bins, self.gamma(), seed)?)
             }
@@ -304,17 +316,53 @@ impl ResolvedMap {
 }
 
 /// A matrix beyond this many entries does not fit an ordinary computer.
-pub(crate) const MAX_ENTRIES: usize = 1 << 31;
+const MAX_ENTRIES: u64 = 1 << 31;
 
-/// Refuses a random matrix that memory cannot hold: an error, not an abort.
-fn check_entries(n_inputs: usize, n_columns: usize) -> Result<()> {
-    let entries = n_inputs.checked_mul(n_columns).filter(|&n| n_inputs > 0 && n <= MAX_ENTRIES);
-    match entries {
-        Some(entries) if Vec::<f64>::new().try_reserve_exact(entries).is_ok() => Ok(()),
-        _ => Err(too_many_inputs(n_inputs)),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<MapSpec> {
+        let gamma = Gamma::Value(1.0);
+        let mut specs: Vec<MapSpec> =
+            Frequencies::ALL.map(|frequencies| MapSpec::Spectral(SpectralSpec::new(frequencies, 2, gamma))).into();
+        specs.extend([
+            MapSpec::Binning { n_components: 2, gamma, n_bins: 2 },
+            MapSpec::GaussianProjection { n_components: 2 },
+            MapSpec::SparseProjection { n_components: 2, s: 3.0 },
+            MapSpec::Srht { n_components: 2 },
+            MapSpec::Hadamard { blocks: HadamardBlocks::Padded },
+            MapSpec::Identity,
+        ]);
+        specs
     }
-}
 
-fn too_many_inputs(n_inputs: usize) -> Error {
-    Error::parameter("n_inputs", n_inputs, "1 or more, and less than memory holds of n_components of that length")
+    /// A file may say anything: no memory is taken for it.
+    #[test]
+    fn widths_that_no_row_has_are_refused_before_anything_is_drawn() {
+        for spec in all() {
+            for n_inputs in [0, (1 << 26) + 1, 1 << 30, usize::MAX] {
+                let error = spec.resolve(1.0, n_inputs, 0).validate().unwrap_err();
+                assert!(error.to_string().contains(&format!("n_inputs is {n_inputs}")), "{spec:?}: {error}");
+            }
+            spec.resolve(1.0, 1 << 20, 0).validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn entries_by_hand() {
+        let spectral = |frequencies, n| MapSpec::Spectral(SpectralSpec::new(frequencies, n, Gamma::Scale));
+        // Two diagonals of whole blocks of 8; four of blocks of at least 64.
+        assert_eq!(MapSpec::Srht { n_components: 3 }.n_entries(5), 2 * 8);
+        assert_eq!(MapSpec::Srht { n_components: 9 }.n_entries(5), 2 * 16);
+        assert_eq!(spectral(Frequencies::Sorf, 20).n_entries(5), 4 * 64);
+        assert_eq!(spectral(Frequencies::Fastfood, 400).n_entries(100), 4 * 256);
+        // d × m, and reflections while it is drawn: m of them, at most d.
+        let orthogonal = |n| {
+            (spectral(Frequencies::Orthogonal, n).n_entries(5), spectral(Frequencies::Orthogonal, n).n_drawn_from(5))
+        };
+        assert_eq!((orthogonal(4), orthogonal(40)), ((10, 10), (100, 25)));
+        assert!(!spectral(Frequencies::Orthogonal, 1 << 17).fits(1 << 15));
+        assert!(spectral(Frequencies::Independent, 1 << 17).fits(1 << 15));
+    }
 }

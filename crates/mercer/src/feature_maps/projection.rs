@@ -38,7 +38,7 @@ use std::marker::PhantomData;
 use mercer_simd::Scalar;
 use ndarray::{ArrayViewMut2, s};
 
-use super::{FeatureMap, check_entries};
+use super::FeatureMap;
 use crate::dataset::Rows;
 use crate::projections::{DenseProjection, HadamardProjection, Projection, SparseSignProjection};
 use crate::{Error, Result};
@@ -73,9 +73,8 @@ impl<T: Scalar> ProjectionMap<T, DenseProjection<T>> {
     /// [`Error::Parameter`] when a parameter is outside its range.
     pub fn gaussian(n_inputs: usize, n_components: usize, seed: u64) -> Result<Self> {
         check_n_components(n_components)?;
-        check_entries(n_inputs, n_components)?;
         let deviation = (1.0 / n_components as f64).sqrt();
-        let projection = DenseProjection::gaussian(seed, n_inputs, n_components, deviation);
+        let projection = DenseProjection::gaussian(seed, n_inputs, n_components, deviation)?;
         Ok(Self { projection, phantom: PhantomData })
     }
 }
@@ -87,7 +86,6 @@ impl<T: Scalar> ProjectionMap<T, SparseSignProjection<T>> {
     /// [`Error::Parameter`] when a parameter is outside its range.
     pub fn sparse(n_inputs: usize, n_components: usize, s: f64, seed: u64) -> Result<Self> {
         check_n_components(n_components)?;
-        check_entries(n_inputs, n_components)?;
         let factor = (1.0 / n_components as f64).sqrt();
         let projection = SparseSignProjection::new(seed, n_inputs, n_components, s, factor)?;
         Ok(Self { projection, phantom: PhantomData })

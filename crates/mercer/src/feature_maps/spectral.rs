@@ -3,9 +3,9 @@
 use mercer_simd::{Dtype, Scalar};
 use serde::{Deserialize, Serialize};
 
-use super::{FeatureMap, FourierMap, Gamma, Waves, check_entries};
+use super::{FourierMap, Gamma, Waves};
 use crate::kernels::Kernel;
-use crate::projections::{DenseProjection, HadamardProjection, Projection, Spectrum};
+use crate::projections::{DenseProjection, HadamardProjection, Projection, Spectrum, frequency_block_len};
 use crate::{Error, Result};
 
 /// A spectral map: [`FourierMap`] over any frequencies of any kernel that has some.
@@ -25,6 +25,9 @@ pub struct SpectralSpec {
     /// what each input is divided by; gamma is a number then
     pub length_scales: Option<Vec<f64>>,
 }
+
+/// A spectral map over any frequencies.
+pub type SpectralMap<T> = FourierMap<T, Box<dyn Projection<T>>>;
 
 /// How the frequencies of a spectral map are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +153,7 @@ impl SpectralSpec {
 
     /// Whether the length scales are one for each input.
     pub(super) fn check_inputs(&self, n_inputs: usize) -> Result<()> {
-        self.spectrum(1.0)?.input_factors(n_inputs).map(drop)
+        self.spectrum(1.0)?.check_inputs(n_inputs)
     }
 
     fn spectrum(&self, gamma: f64) -> Result<Spectrum> {
@@ -159,17 +162,40 @@ impl SpectralSpec {
 
     /// Numbers that the frequencies take.
     pub(super) fn n_entries(&self, n_inputs: usize) -> u64 {
-        let (d, m) = (n_inputs as u64, self.waves.n_frequencies(self.n_components) as u64);
-        let places = m.next_multiple_of(d.next_power_of_two());
-        if self.frequencies.are_dense() { d * m } else { 4 * places }
+        let m = self.waves.n_frequencies(self.n_components) as u64;
+        if self.frequencies.are_dense() {
+            return (n_inputs as u64).saturating_mul(m);
+        }
+        m.div_ceil(frequency_block_len(n_inputs) as u64).saturating_mul(4 * frequency_block_len(n_inputs) as u64)
     }
 
-    pub(super) fn build<T: Scalar>(&self, gamma: f64, n_inputs: usize, seed: u64) -> Result<Box<dyn FeatureMap<T>>> {
+    /// Numbers beside them while they are drawn: reflections.
+    pub(super) fn n_drawn_from(&self, n_inputs: usize) -> u64 {
+        let m = self.waves.n_frequencies(self.n_components);
+        let reflections = (n_inputs as u64).saturating_mul(m.min(n_inputs) as u64);
+        if self.frequencies == Frequencies::Orthogonal { reflections } else { 0 }
+    }
+
+    /// The map of this width, drawn; its type is that of any frequencies, so that it has gradients too.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when a parameter is outside its range, [`Error::Memory`] where memory is short.
+    ///
+    /// ```
+    /// use mercer::feature_maps::{Frequencies, Gamma, SpectralSpec};
+    /// use ndarray::{Array2, array};
+    ///
+    /// let map = SpectralSpec::new(Frequencies::Sorf, 128, Gamma::Scale).map::<f64>(0.5, 2, 0)?;
+    /// let (x, ones) = (array![[0.5, -1.0]], Array2::ones((1, 128)));
+    /// let mut gradient = Array2::zeros((1, 2));
+    /// map.backward_into(x.view().into(), ones.view(), gradient.view_mut())?;
+    /// assert!(gradient.iter().all(|x| *x != 0.0));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn map<T: Scalar>(&self, gamma: f64, n_inputs: usize, seed: u64) -> Result<SpectralMap<T>> {
+        self.validate()?;
         let (spectrum, waves) = (self.spectrum(gamma)?, self.waves);
         let m = waves.n_frequencies(self.n_components);
-        if self.frequencies.are_dense() {
-            check_entries(n_inputs, m)?;
-        }
         let projection: Box<dyn Projection<T>> = match self.frequencies {
             Frequencies::Independent => Box::new(DenseProjection::independent(seed, n_inputs, m, &spectrum)?),
             Frequencies::Orthogonal => Box::new(DenseProjection::orthogonal(seed, n_inputs, m, &spectrum)?),
@@ -177,7 +203,7 @@ impl SpectralSpec {
             Frequencies::Sorf => Box::new(HadamardProjection::sorf(seed, n_inputs, m, &spectrum)?),
             Frequencies::Fastfood => Box::new(HadamardProjection::fastfood(seed, n_inputs, m, &spectrum)?),
         };
-        Ok(Box::new(FourierMap::over(projection, waves, seed)))
+        Ok(FourierMap::over(projection, waves, seed))
     }
 }
 

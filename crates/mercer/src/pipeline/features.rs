@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use mercer_simd::{Aligned, CsrMatrix, Scalar};
+use mercer_simd::{Aligned, CsrMatrix, Scalar, huge_pages};
 use ndarray::{Array2, ArrayViewMut2, Axis, concatenate};
 
 use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse};
@@ -12,6 +12,7 @@ use crate::feature_maps::{FeatureMap, Gamma, MapSpec, ResolvedMap};
 use crate::metrics::{ApproximationReport, approximation};
 use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
 use crate::random::{Purpose, sample};
+use crate::room::check_features;
 use crate::{Error, Result};
 
 /// Rows on which the map is compared with its kernel.
@@ -20,8 +21,6 @@ const APPROXIMATION_SAMPLE: usize = 500;
 const TIMED_SAMPLE: usize = 512;
 /// Runs over them, and the time they take together, at least.
 const TIMED_RUNS: (usize, Duration) = (5, Duration::from_millis(50));
-/// Wider rows are identifiers taken for inputs.
-const MAX_INPUTS: usize = 1 << 26;
 
 /// A fitted scaling and feature map: from rows to features.
 pub struct Features<T> {
@@ -144,7 +143,7 @@ impl<T: Scalar> Features<T> {
 /// Refuses a random matrix that no ordinary memory holds.
 fn check_width(dataset: &Dataset, map: &MapSpec) -> Result<()> {
     let n_inputs = dataset.n_inputs();
-    if n_inputs > MAX_INPUTS || !map.fits(n_inputs) {
+    if !map.fits(n_inputs) {
         let n_components = map.n_components(n_inputs);
         return Err(Error::TooWide { context: dataset.info().name.clone(), n_inputs, n_components });
     }
@@ -235,7 +234,8 @@ fn compare<T: Scalar>(
     spec: &ResolvedMap,
     rows: Rows<'_, T>,
 ) -> Result<Option<ApproximationReport>> {
-    let mut features = Array2::zeros((rows.n_rows(), map.n_components()));
+    check_features::<T>(rows.n_rows(), map.n_components())?;
+    let mut features = huge_pages::zeros((rows.n_rows(), map.n_components()));
     let mut scratch = vec![T::zero(); map.scratch_len(rows.n_rows())];
     map.transform_into(rows, features.view_mut(), &mut scratch)?;
     let report = match spec.length_scales() {
@@ -259,6 +259,7 @@ fn compare<T: Scalar>(
 /// The smallest time of several runs into the same memory: the others were disturbed.
 fn seconds_per_row<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>, driver: &Driver<'_>) -> Result<f64> {
     let (n_rows, width) = (rows.n_rows(), map.n_components());
+    check_features::<T>(n_rows, width)?;
     let mut features = Aligned::<T>::zeros(n_rows * width);
     let mut scratch = Aligned::<T>::zeros(map.scratch_len(n_rows));
     let (start, mut best) = (Instant::now(), Duration::MAX);
@@ -273,4 +274,42 @@ fn seconds_per_row<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>, driver
         best = best.min(begun.elapsed());
     }
     Ok(best.as_secs_f64() / n_rows as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Silent;
+
+    /// Of more features than any memory holds.
+    struct Wide;
+
+    impl FeatureMap<f32> for Wide {
+        fn n_inputs(&self) -> usize {
+            1
+        }
+
+        fn n_components(&self) -> usize {
+            1 << 50
+        }
+
+        fn scratch_len(&self, _n_rows: usize) -> usize {
+            0
+        }
+
+        fn transform_into(&self, _: Rows<'_, f32>, _: ArrayViewMut2<'_, f32>, _: &mut [f32]) -> Result<()> {
+            unreachable!("there is no memory for it")
+        }
+    }
+
+    #[test]
+    fn features_that_memory_does_not_hold_are_refused() {
+        let (rows, driver) = (Array2::zeros((3, 1)), Driver::new(1, &Silent).unwrap());
+        let spec = MapSpec::Identity.resolve(f64::NAN, 1, 0);
+        let rows = Rows::Dense(rows.view());
+        for result in [compare(&Wide, &spec, rows).map(drop), seconds_per_row(&Wide, rows, &driver).map(drop)] {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("3 rows of 1125899906842624 features") && error.contains("n_components"), "{error}");
+        }
+    }
 }

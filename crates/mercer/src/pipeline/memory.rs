@@ -9,7 +9,7 @@ use crate::dataset::panel_rows;
 /// Bytes that the parts of a training take, the rows themselves aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TrainingMemory {
-    /// The random matrix.
+    /// The random matrix, and what it is drawn from.
     pub map: u64,
     /// A panel of rows with its features.
     pub panel: u64,
@@ -32,7 +32,8 @@ impl PipelineSpec {
             Dtype::Float64 => 8,
         };
         let (d, components, outputs) = (n_inputs as u64, self.map.n_components(n_inputs) as u64, n_outputs as u64);
-        let map = self.map.n_entries(n_inputs) * size;
+        let (kept, drawn_from) = (self.map.n_entries(n_inputs), self.map.n_drawn_from(n_inputs));
+        let map = kept.saturating_mul(size).saturating_add(drawn_from.saturating_mul(8));
         let panel = n_rows.min(panel_rows(n_inputs.max(components as usize)) as u64) * (d + components) * size;
         // Triangles of f64: see `selection::lambda` and, for few rows, `learners::RidgeRows`.
         let triangle = |n: u64| n * (n + 1) / 2 * 8;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use mercer_simd::{InstructionSet, Scalar, Update, csr_matmul_into, huge_pages, matmul_into};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
-use super::{Projection, Spectrum, check_columns, check_rows, orthogonal, quasi};
+use super::{Projection, Spectrum, check_columns, check_drawing, check_rows, orthogonal, quasi};
 use crate::dataset::Rows;
 use crate::random::{Law, Purpose, columns, normal_columns};
 use crate::{Error, Result};
@@ -25,16 +25,21 @@ const TILE: usize = 1024;
 
 impl<T: Scalar> DenseProjection<T> {
     /// Entries ~ N(0, σ²), column j a pure function of (seed, j): fewer outputs are a prefix of more.
-    pub fn gaussian(seed: u64, n_inputs: usize, n_outputs: usize, standard_deviation: f64) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] without inputs or outputs, [`Error::Memory`] where memory is short.
+    pub fn gaussian(seed: u64, n_inputs: usize, n_outputs: usize, standard_deviation: f64) -> Result<Self> {
+        Self::check(n_inputs, n_outputs, 0)?;
         let (inputs, outputs) = (vec![1.0; n_inputs], vec![standard_deviation; n_outputs]);
-        Self::drawn(&inputs, &outputs, |columns| normal_columns(seed, Purpose::Projection, n_inputs, columns))
+        Ok(Self::drawn(&inputs, &outputs, |columns| normal_columns(seed, Purpose::Projection, n_inputs, columns)))
     }
 
     /// Frequencies of a kernel, independent of one another; column j is a pure function of (seed, j).
     ///
     /// # Errors
-    /// [`Error::Parameter`] when there is not a length scale for each input.
+    /// As [`DenseProjection::gaussian`], and [`Error::Parameter`] when there is not a length scale for each input.
     pub fn independent(seed: u64, n_inputs: usize, n_outputs: usize, spectrum: &Spectrum) -> Result<Self> {
+        Self::check(n_inputs, n_outputs, 0)?;
         let law = if spectrum.is_radial() { Law::Normal } else { Law::Cauchy };
         let (inputs, outputs) = (spectrum.input_factors(n_inputs)?, spectrum.factors(seed, n_outputs));
         Ok(Self::drawn(&inputs, &outputs, |range| columns(law, seed, Purpose::Projection, n_inputs, range)))
@@ -43,11 +48,12 @@ impl<T: Scalar> DenseProjection<T> {
     /// Frequencies of a radial kernel whose directions are orthogonal, `n_inputs` at a time.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when there is not a length scale for each input or the frequencies are not radial.
+    /// As [`DenseProjection::independent`], and [`Error::Parameter`] when the frequencies are not radial.
     pub fn orthogonal(seed: u64, n_inputs: usize, n_outputs: usize, spectrum: &Spectrum) -> Result<Self> {
         if !spectrum.is_radial() {
             return Err(Error::parameter("kernel", "laplace", "a radial one for orthogonal frequencies"));
         }
+        Self::check(n_inputs, n_outputs, orthogonal::Blocks::bytes_of_an_input(n_inputs, n_outputs))?;
         let (inputs, outputs) = (spectrum.input_factors(n_inputs)?, spectrum.factors(seed, n_outputs));
         let mut blocks = orthogonal::Blocks::new(seed, n_inputs);
         Ok(Self::drawn(&inputs, &outputs, |columns| blocks.columns(columns)))
@@ -56,12 +62,20 @@ impl<T: Scalar> DenseProjection<T> {
     /// Frequencies of a kernel at points that fill the space evenly.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when there is not a length scale for each input.
+    /// As [`DenseProjection::independent`].
     pub fn quasi(seed: u64, n_inputs: usize, n_outputs: usize, spectrum: &Spectrum) -> Result<Self> {
+        Self::check(n_inputs, n_outputs, quasi::Halton::BYTES_OF_AN_INPUT)?;
         let (inputs, outputs) = (spectrum.input_factors(n_inputs)?, spectrum.factors(seed, n_outputs));
         let points = quasi::Halton::new(seed, n_inputs);
         let quantile = if spectrum.is_radial() { quasi::normal_quantile } else { quasi::cauchy_quantile };
         Ok(Self::drawn(&inputs, &outputs, |columns| points.columns(columns).mapv_into(quantile)))
+    }
+
+    /// Refuses a matrix that memory does not hold together with a tile in f64, and as many bytes more for each input.
+    fn check(n_inputs: usize, n_outputs: usize, more: u128) -> Result<()> {
+        let (d, n, tile) = (n_inputs as u128, n_outputs as u128, n_outputs.min(TILE) as u128);
+        let of_an_input = n * size_of::<T>() as u128 + 8 * (tile + 1) + more;
+        check_drawing(n_inputs, n_outputs, d.saturating_mul(of_an_input).saturating_add(8 * n))
     }
 
     /// Entry (i, j) is that of `draw`, times `inputs[i]` and `outputs[j]`; rounded once, so that the f32 matrix is the f64

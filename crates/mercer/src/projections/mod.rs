@@ -17,6 +17,7 @@ mod spectrum;
 
 pub use dense::DenseProjection;
 pub use hadamard::HadamardProjection;
+pub(crate) use hadamard::frequency_block_len;
 pub use sparse_sign::SparseSignProjection;
 pub use spectrum::Spectrum;
 
@@ -26,6 +27,7 @@ use mercer_simd::Scalar;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::dataset::Rows;
+use crate::room::check_room;
 use crate::{Error, Result};
 
 /// A fixed n_inputs × n_outputs matrix V, applied to rows; single-threaded and pure.
@@ -101,6 +103,20 @@ impl<T: Scalar, P: Projection<T> + ?Sized> Projection<T> for Box<P> {
     fn project_back_into(&self, weights: ArrayView2<'_, T>, out: ArrayViewMut2<'_, T>) -> Result<()> {
         (**self).project_back_into(weights, out)
     }
+}
+
+/// Longer rows are no rows but identifiers.
+pub(crate) const MAX_INPUTS: usize = 1 << 26;
+
+/// Refuses a projection without inputs or outputs, and one that memory does not hold: an error, not an abort. `bytes`
+/// are those of the projection and of what it is drawn from.
+fn check_drawing(n_inputs: usize, n_outputs: usize, bytes: u128) -> Result<()> {
+    for (name, n) in [("n_inputs", n_inputs), ("n_outputs", n_outputs)] {
+        if n == 0 {
+            return Err(Error::parameter(name, 0, "at least 1"));
+        }
+    }
+    check_room(bytes, || format!("projections of {n_inputs} inputs to {n_outputs} outputs"))
 }
 
 fn check_rows<T: Scalar>(rows: Rows<'_, T>, expected: usize) -> Result<()> {

@@ -4,8 +4,10 @@
 //! reflections of normal vectors of lengths d, d − 1, … 1 and a diagonal of signs, which is uniform exactly (Stewart). Each
 //! column alone is N(0, I): random features made of them are unbiased, and less varied than independent ones (Yu et al.).
 //!
-//! Cost of a block: 2·d³ flops, panels of columns at a time, each element a fixed chain of operations in f64: the same bits
-//! everywhere. Reflections are drawn again for each block of which columns are asked for.
+//! Reflection k changes the rows from k on alone: column j, a unit vector at first, needs those up to j and no more. So
+//! n columns of a block take n reflections of d numbers and 2·d·n² flops, less what is above the diagonal: d·n memory
+//! beside the columns, at most d². Panels of columns are worked on at a time, each element a fixed chain of operations
+//! in f64: the same bits everywhere. Reflections are kept until columns of another block are asked for.
 //!
 //! References: Stewart, "The efficient generation of random orthogonal matrices with an application to condition
 //! estimators", SIAM J. Numerical Analysis 17, 1980; Yu, Suresh, Choromanski, Holtmann-Rice and Kumar, "Orthogonal random
@@ -23,8 +25,10 @@ use crate::random::{Purpose, Stream};
 pub(super) struct Blocks {
     seed: u64,
     n_inputs: usize,
-    /// The block that was drawn last, and its number.
-    last: Option<(usize, Vec<Reflection>)>,
+    /// The block that was asked for last.
+    block: usize,
+    /// Its first reflections, as many as were needed.
+    reflections: Vec<Reflection>,
 }
 
 /// x ↦ x − β·v·⟨v, x⟩ of the last `v.len()` entries, the first of them times `sign` before.
@@ -36,7 +40,12 @@ struct Reflection {
 
 impl Blocks {
     pub(super) fn new(seed: u64, n_inputs: usize) -> Self {
-        Self { seed, n_inputs, last: None }
+        Self { seed, n_inputs, block: 0, reflections: Vec::new() }
+    }
+
+    /// Memory for each input while `n_outputs` columns are drawn: reflections, and a panel.
+    pub(super) fn bytes_of_an_input(n_inputs: usize, n_outputs: usize) -> u128 {
+        8 * (n_outputs.min(n_inputs) + PANEL) as u128
     }
 
     /// The columns of a range, n_inputs × as many.
@@ -48,7 +57,7 @@ impl Blocks {
         while start < range.end {
             let (block, first) = (start / self.n_inputs, start % self.n_inputs);
             let end = range.end.min(start + PANEL).min((block + 1) * self.n_inputs);
-            self.panel_into(block, first, &mut panel);
+            self.panel_into(block, first..first + (end - start), &mut panel);
             let columns = s![.., start - range.start..end - range.start];
             for (mut to, from) in out.slice_mut(columns).outer_iter_mut().zip(&panel) {
                 for ((to, from), j) in to.iter_mut().zip(from).zip(start as u64..) {
@@ -60,27 +69,25 @@ impl Blocks {
         out
     }
 
-    /// The columns of Q of a block from `first` on: the reflections applied to unit vectors, the shortest first.
-    fn panel_into(&mut self, block: usize, first: usize, panel: &mut [[f64; PANEL]]) {
+    /// Some columns of Q of a block, at most [`PANEL`]: the reflections applied to unit vectors, the shortest first.
+    fn panel_into(&mut self, block: usize, columns: Range<usize>, panel: &mut [[f64; PANEL]]) {
         for (i, row) in panel.iter_mut().enumerate() {
             for (j, value) in row.iter_mut().enumerate() {
-                *value = if i == first + j { 1.0 } else { 0.0 };
+                *value = if i == columns.start + j { 1.0 } else { 0.0 };
             }
         }
-        let isa = InstructionSet::best();
-        for reflection in self.reflections(block).iter().rev() {
-            let row = panel.len() - reflection.v.len();
-            panel[row].iter_mut().for_each(|x| *x *= reflection.sign);
-            reflect(isa, &reflection.v, reflection.beta, panel);
-        }
+        self.draw(block, columns.end);
+        self.reflections[..columns.end].iter().rev().for_each(|reflection| reflection.apply(panel));
     }
 
-    fn reflections(&mut self, block: usize) -> &[Reflection] {
-        if self.last.as_ref().is_none_or(|(number, _)| *number != block) {
-            let drawn = (0..self.n_inputs).map(|k| Reflection::draw(self.seed, self.n_inputs, block, k)).collect();
-            self.last = Some((block, drawn));
+    /// Sees that the first `n` reflections of a block are there.
+    fn draw(&mut self, block: usize, n: usize) {
+        if self.block != block {
+            self.block = block;
+            self.reflections.clear();
         }
-        &self.last.as_ref().expect("it was just drawn").1
+        let missing = self.reflections.len()..n;
+        self.reflections.extend(missing.map(|k| Reflection::draw(self.seed, self.n_inputs, block, k)));
     }
 }
 
@@ -94,6 +101,12 @@ impl Reflection {
         v[0] -= sign * squared.sqrt();
         let beta = 2.0 / v.iter().map(|x| x * x).sum::<f64>();
         Self { v, beta, sign }
+    }
+
+    fn apply(&self, panel: &mut [[f64; PANEL]]) {
+        let row = panel.len() - self.v.len();
+        panel[row].iter_mut().for_each(|x| *x *= self.sign);
+        reflect(InstructionSet::best(), &self.v, self.beta, panel);
     }
 }
 
@@ -121,6 +134,35 @@ mod tests {
                 assert!((got / chi - x / length).abs() < 1e-13, "{got} {x}");
             }
         }
+    }
+
+    /// To the bit: a column is what all d reflections make of its unit vector, those beyond it included.
+    #[test]
+    fn later_reflections_change_nothing() {
+        for (seed, d) in [(3, 1), (4, 2), (5, 33), (6, 75)] {
+            let columns = Blocks::new(seed, d).columns(0..2 * d);
+            let chi = Stream::new(seed, Purpose::RowLength);
+            for (j, column) in columns.columns().into_iter().enumerate() {
+                let mut panel = vec![[0.0; PANEL]; d];
+                panel[j % d] = [1.0; PANEL];
+                (0..d).rev().for_each(|k| Reflection::draw(seed, d, j / d, k).apply(&mut panel));
+                let length = chi.chi(d as f64, j as u64);
+                assert!(
+                    column.iter().zip(&panel).all(|(x, row)| x.to_bits() == (row[0] * length).to_bits()),
+                    "{d}: {j}"
+                );
+            }
+        }
+    }
+
+    /// All d reflections would be 256 GB here.
+    #[test]
+    fn few_columns_of_many_inputs_take_few_reflections() {
+        let d = 1 << 18;
+        let columns = Blocks::new(1, d).columns(0..2);
+        let (a, b) = (columns.column(0), columns.column(1));
+        assert!(a.dot(&b).abs() < 1e-12 * d as f64, "{}", a.dot(&b));
+        assert_eq!(columns, Blocks::new(1, d).columns(0..5).slice(s![.., ..2]));
     }
 
     #[test]

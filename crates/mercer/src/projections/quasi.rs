@@ -37,6 +37,9 @@ struct Coordinate {
 }
 
 impl Halton {
+    /// Memory for each input, about: few places in the large bases that most have, and the sieve.
+    pub(super) const BYTES_OF_AN_INPUT: u128 = 128;
+
     pub(super) fn new(seed: u64, n_inputs: usize) -> Self {
         let stream = Stream::new(seed, Purpose::Phase);
         let coordinates = primes(n_inputs).into_iter().enumerate().map(|(i, base)| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use mercer_simd::Scalar;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::{Projection, check_columns, check_rows};
+use super::{Projection, check_columns, check_drawing, check_rows};
 use crate::dataset::Rows;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -40,12 +40,16 @@ impl<T: Scalar> SparseSignProjection<T> {
     /// Column j is a pure function of (seed, j): fewer outputs are a prefix of more.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when s is below 1 or not finite, or n_inputs does not fit in 32 bits.
+    /// [`Error::Parameter`] when s is below 1 or not finite, without inputs or outputs, or when n_inputs does not fit
+    /// in 32 bits; [`Error::Memory`] where memory is short.
     pub fn new(seed: u64, n_inputs: usize, n_outputs: usize, s: f64, factor: f64) -> Result<Self> {
         if !(s >= 1.0 && s.is_finite()) {
             return Err(Error::parameter("s", s, "finite and at least 1"));
         }
         let rows = u32::try_from(n_inputs).map_err(|_| Error::parameter("n_inputs", n_inputs, "below 2^32"))?;
+        // About d·n/s entries, and as many again while their vector grows.
+        let bytes = 3.0 * size_of::<Entry>() as f64 * n_inputs as f64 * n_outputs as f64 / s;
+        check_drawing(n_inputs, n_outputs, (bytes as u128).saturating_add(8 * n_outputs as u128))?;
         let stream = Stream::new(seed, Purpose::Projection);
         let (mut ends, mut entries) = (Vec::with_capacity(n_outputs), Vec::new());
         for column in 0..n_outputs {

@@ -95,13 +95,21 @@ impl Spectrum {
     /// # Errors
     /// [`Error::Parameter`] when the length scales are not one for each input.
     pub fn input_factors(&self, n_inputs: usize) -> Result<Vec<f64>> {
+        self.check_inputs(n_inputs)?;
+        Ok(match &self.length_scales {
+            None => vec![1.0; n_inputs],
+            Some(scales) => scales.iter().map(|scale| 1.0 / scale).collect(),
+        })
+    }
+
+    /// Whether the length scales, where there are any, are one for each input; takes no memory.
+    pub(crate) fn check_inputs(&self, n_inputs: usize) -> Result<()> {
         match &self.length_scales {
-            None => Ok(vec![1.0; n_inputs]),
-            Some(scales) if scales.len() == n_inputs => Ok(scales.iter().map(|scale| 1.0 / scale).collect()),
-            Some(scales) => {
+            Some(scales) if scales.len() != n_inputs => {
                 let got = format!("{} numbers for {n_inputs} inputs", scales.len());
                 Err(Error::parameter("length_scales", got, "one for each input"))
             }
+            _ => Ok(()),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::thread;
 use mercer::dataset::{CsrView, Rows};
 use mercer::feature_maps::{FeatureMap, MapSpec};
 use mercer::kernels::Kernel;
-use mercer::projections::Spectrum;
+use mercer::projections::{DenseProjection, Projection, Spectrum};
 use mercer::random::{Purpose, Stream};
 use mercer::{Error, Scalar};
 use ndarray::{Array2, ArrayView1, s};
@@ -74,7 +74,15 @@ pub(crate) trait Factory: Sync {
     fn build<T: Scalar>(&self, n_inputs: usize, n_components: usize, seed: u64) -> Box<dyn FeatureMap<T>>;
     fn kernel(&self) -> Kernel;
     fn theory(&self) -> Theory;
+
+    /// Components of rows of `n_inputs` where so many are asked for: those of some maps are a matter of the rows.
+    fn n_components(&self, _n_inputs: usize, asked: usize) -> usize {
+        asked
+    }
 }
+
+/// V of a spectrum, n_inputs × n_outputs.
+pub(crate) type DrawnMatrix = fn(&Spectrum, usize, usize) -> Array2<f64>;
 
 /// What is proven of a family of maps.
 #[derive(Clone, Copy)]
@@ -84,14 +92,21 @@ pub(crate) struct Theory {
     pub(crate) variance: Option<fn(Pair<'_>, f64, usize) -> f64>,
     /// Whether E⟨φ(x), φ(y)⟩ = k(x, y), which is not checked otherwise.
     pub(crate) unbiased: bool,
+    /// Whether anything is drawn: another seed is another map.
+    pub(crate) drawn: bool,
     /// A bound of √D times the difference of a feature in f32 and in f64, of D components.
     pub(crate) rounding: fn(Kernel, ArrayView1<'_, f64>) -> f64,
+    /// Of paired waves whose frequencies have no bound: V, of inputs × frequencies of `SEED`. The rounding of the
+    /// angles comes on top of `rounding` then, for each feature.
+    pub(crate) frequencies: Option<DrawnMatrix>,
 }
 
 /// Cosines and sines of m = D/2 independent frequencies of the RBF kernel.
 pub(crate) const SPECTRAL: Theory = Theory {
     variance: Some(|_, k, n_components| (1.0 - k * k).powi(2) / n_components as f64),
     unbiased: true,
+    drawn: true,
+    frequencies: None,
     rounding: |kernel, x| {
         // ⟨v, x⟩ in f32: v is rounded once and each of at most d additions rounds once, so the angle is off by at most
         // (d + 2)·u·Σ│vᵢxᵢ│ with │vᵢ│ < 8.6·factor; cosine, sine and scale add a few roundings of numbers up to 1.
@@ -107,18 +122,33 @@ pub(crate) const DEPENDENT: Theory = Theory { variance: None, ..SPECTRAL };
 pub(crate) const STRUCTURED: Theory = Theory {
     variance: None,
     unbiased: true,
+    drawn: true,
+    frequencies: None,
     rounding: |kernel, x| {
         // Each of three rounds has log p stages, a diagonal and its rounding, and a stage is off by at most u times the
         // length of what it gives. The angles of a block have at most the length (√p + 8)·√p·factor·‖x‖: rows of V are no
         // longer than √p + 8, and at most p of them.
-        let p = x.len().next_power_of_two() as f64;
+        let p = x.len().next_power_of_two().max(64) as f64;
         let length = (p.sqrt() + 8.0) * p.sqrt() * largest_factor(kernel) * x.dot(&x).sqrt();
         ((3.0 * (p.log2() + 2.0) + 3.0) * U * length + 4.0 * U) * 2.0_f64.sqrt()
     },
 };
 
+/// Waves whose frequencies are any numbers: cosine, sine and scale round as ever, the angles as their sums are large.
+pub(crate) const fn unbounded(frequencies: DrawnMatrix, theory: Theory) -> Theory {
+    Theory { rounding: |_, _| 4.0 * U * std::f64::consts::SQRT_2, frequencies: Some(frequencies), ..theory }
+}
+
+/// V of a projection.
+pub(crate) fn matrix(projection: &DenseProjection<f64>) -> Array2<f64> {
+    let (d, n) = (projection.n_inputs(), projection.n_outputs());
+    let mut out = Array2::zeros((d, n));
+    projection.project_into(Array2::eye(d).view().into(), 0..n, out.view_mut(), &mut []).unwrap();
+    out
+}
+
 /// Half the distance of 1 from the next number.
-const U: f64 = 0.5 * f32::EPSILON as f64;
+pub(crate) const U: f64 = 0.5 * f32::EPSILON as f64;
 
 /// What a normal frequency is multiplied by at most, among those that are checked.
 fn largest_factor(kernel: Kernel) -> f64 {
@@ -131,7 +161,7 @@ pub(crate) const fn linear(variance: fn(Pair<'_>, f64, usize) -> f64) -> Theory 
     // V is rounded once, each of at most d additions and the last product once: (d + 3)·u·Σ│vᵢxᵢ│, √D·│vᵢ│ < 8.6.
     let rounding =
         |_: Kernel, x: ArrayView1<'_, f64>| (x.len() as f64 + 3.0) * U * 8.6 * x.fold(0.0, |sum, x| sum + x.abs());
-    Theory { variance: Some(variance), unbiased: true, rounding }
+    Theory { variance: Some(variance), unbiased: true, drawn: true, rounding, frequencies: None }
 }
 
 /// (‖x‖²‖y‖² + ⟨x,y⟩² + (s−3)·Σxᵢ²yᵢ²)/D.
@@ -162,6 +192,10 @@ impl Factory for Registered {
     fn theory(&self) -> Theory {
         self.theory
     }
+
+    fn n_components(&self, n_inputs: usize, asked: usize) -> usize {
+        (self.spec)(asked).n_components(n_inputs)
+    }
 }
 
 /// Numbers of inputs and components: the smallest; odd; more inputs than a panel of a product and more components
@@ -169,11 +203,12 @@ impl Factory for Registered {
 const SHAPES: [(usize, usize); 4] = [(1, 2), (5, 6), (33, 64), (530, 2 * 1_064)];
 const N_ROWS: usize = 257;
 const BATCHES: [usize; 7] = [1, 2, 3, 63, 64, 65, 257];
-const SEED: u64 = 11;
+pub(crate) const SEED: u64 = 11;
 
 /// Every rule, in the order of [`Rule`]; the first broken one.
 pub(crate) fn check<F: Factory>(factory: &F) -> Checked {
     for (n_inputs, n_components) in SHAPES {
+        let n_components = factory.n_components(n_inputs, n_components);
         check_bits::<f32, F>(factory, n_inputs, n_components)?;
         check_bits::<f64, F>(factory, n_inputs, n_components)?;
     }
@@ -271,7 +306,7 @@ fn check_seeds<T: Scalar, F: Factory>(factory: &F, x: &Array2<T>, expected: &Arr
     for other in [SEED + 1, SEED + (1 << 32), u64::MAX] {
         require(Rule::SeedNotReproducible, same(&of(SEED), expected), || format!("before seed {other}"))?;
         // A matrix of two signs may well be drawn twice; one of thirty is not.
-        let differs = x.ncols() == 1 || !same(&of(other), expected);
+        let differs = !factory.theory().drawn || x.ncols() == 1 || !same(&of(other), expected);
         require(Rule::SeedIgnored, differs, || format!("{SEED} and {other} give one map"))?;
     }
     let elsewhere = thread::scope(|scope| scope.spawn(|| of(SEED)).join().unwrap());
@@ -294,16 +329,24 @@ fn check_widths<T: Scalar>(map: &dyn FeatureMap<T>) -> Checked {
 
 /// Both types see the same rows, those of f32.
 fn check_precision<F: Factory>(factory: &F) -> Checked {
-    let rounding = factory.theory().rounding;
+    let Theory { rounding, frequencies, .. } = factory.theory();
     for (n_inputs, n_components) in SHAPES {
+        let n_components = factory.n_components(n_inputs, n_components);
         let x32 = rows_with_zeros::<f32>(n_inputs);
         let x64 = x32.mapv(f64::from);
         let y32 = features(&*factory.build::<f32>(n_inputs, n_components, SEED), x32.view().into());
         let y64 = features(&*factory.build::<f64>(n_inputs, n_components, SEED), x64.view().into());
-        for (i, x) in x64.outer_iter().enumerate() {
-            let bound = rounding(factory.kernel(), x) / (n_components as f64).sqrt();
-            let off = y32.row(i).iter().zip(y64.row(i)).map(|(&a, b)| (f64::from(a) - b).abs()).fold(0.0, f64::max);
-            require(Rule::Precision, off <= bound, || format!("row {i} of {n_inputs}: {off:e} > {bound:e}"))?;
+        // (d + 2)·u·Σ│vᵢxᵢ│ of each angle: see `SPECTRAL`.
+        let angles = frequencies.map(|frequencies| {
+            let v = frequencies(&Spectrum::new(factory.kernel(), None).unwrap(), n_inputs, n_components / 2);
+            x64.mapv(f64::abs).dot(&v.mapv(f64::abs)) * ((n_inputs as f64 + 2.0) * U * 2.0_f64.sqrt())
+        });
+        let rows: Vec<f64> = x64.outer_iter().map(|x| rounding(factory.kernel(), x)).collect();
+        for ((i, j), &y) in y64.indexed_iter() {
+            let angle = angles.as_ref().map_or(0.0, |angles| angles[[i, j % angles.ncols()]]);
+            let bound = (rows[i] + angle) / (n_components as f64).sqrt();
+            let off = (f64::from(y32[[i, j]]) - y).abs();
+            require(Rule::Precision, off <= bound, || format!("{n_inputs} inputs, {i}, {j}: {off:e} > {bound:e}"))?;
         }
     }
     Ok(())
