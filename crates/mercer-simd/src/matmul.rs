@@ -14,7 +14,7 @@
 //! of a zero: a panel of one or two indices whose sum underflows to −0 gives +0, for every shape alike).
 
 use gemm::Parallelism;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, s};
 
 use crate::Scalar;
 
@@ -59,7 +59,10 @@ pub fn matmul_into<T: Scalar>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut c:
     if m < MIN_ROWS_COLUMNS || n < MIN_ROWS_COLUMNS {
         let mut padded = Array2::zeros((m.max(MIN_ROWS_COLUMNS), n.max(MIN_ROWS_COLUMNS)));
         padded.slice_mut(s![..m, ..n]).assign(&c);
-        let (a, b) = (zero_padded(a, padded.nrows(), k), zero_padded(b, k, padded.ncols()));
+        let b =
+            if n < MIN_ROWS_COLUMNS { CowArray::from(zero_padded(b, k, padded.ncols())) } else { CowArray::from(b) };
+        let a =
+            if m < MIN_ROWS_COLUMNS { CowArray::from(zero_padded(a, padded.nrows(), k)) } else { CowArray::from(a) };
         multiply(a.view(), b.view(), padded.view_mut(), update);
         c.assign(&padded.slice(s![..m, ..n]));
     } else {

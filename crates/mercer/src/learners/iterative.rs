@@ -19,14 +19,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lbfgs::{Lbfgs, State, dot};
-use super::preconditioner::{Factor, Preconditioner};
+use super::preconditioner::{Factor, Newton, Preconditioner};
 use super::tiles::TILE;
 use super::{LinearModel, Loss};
 use crate::dataset::{Rows, SUM_ROWS};
 use crate::{Error, Result};
 
-/// Steps with one preconditioner at most.
-const MOST_STEPS: usize = 25;
+/// Steps with one Hessian at most.
+const MOST_STEPS: f64 = 10.0;
 /// Rows scored together by one thread.
 const CHUNK: usize = 128;
 
@@ -132,9 +132,13 @@ pub(crate) fn minimize<T: Scalar>(
     rows: &RowTargets<T>,
     objective: Objective,
     stopping: Stopping,
-    preconditioner: &Preconditioner<T>,
+    preconditioner: &mut Preconditioner<T>,
     start: Option<&LinearModel<T>>,
 ) -> Result<(LinearModel<T>, Convergence)> {
+    if let Preconditioner::Sampled(sampled) = preconditioner {
+        passes.between("solve", &mut || sampled.set_lambda(objective.lambda))?;
+    }
+    let preconditioner = &*preconditioner;
     let mut search = Search::new(passes, rows, objective, preconditioner, start);
     let mut iterations = 0;
     while iterations < stopping.max_iter && search.groups.iter().any(|group| group.search.state() == State::Trying) {
@@ -151,8 +155,8 @@ struct Group {
     search: Lbfgs,
     /// of each output
     factors: Vec<Arc<Factor>>,
-    /// steps until they are made anew
-    renew_in: usize,
+    /// steps since they were made
+    age: usize,
 }
 
 struct Search<'a, T> {
@@ -192,7 +196,7 @@ impl<'a, T: Scalar> Search<'a, T> {
                 || vec![0.0; (passes.n_components() + 1) * width],
                 |model| centred(model, &centre, outputs.clone()),
             );
-            Group { search: Lbfgs::new(start, rounding), outputs, factors: Vec::new(), renew_in: 0 }
+            Group { search: Lbfgs::new(start, rounding), outputs, factors: Vec::new(), age: 0 }
         });
         let groups = groups.collect();
         let total = rows.weights.iter().map(|&w| w.to_f64()).sum();
@@ -288,7 +292,9 @@ impl<'a, T: Scalar> Search<'a, T> {
         let stepped: Vec<usize> =
             (0..self.groups.len()).filter(|&g| self.groups[g].search.state() == State::Stepped).collect();
         let Some(&first) = stepped.first() else { return Ok(()) };
-        self.renew(&stepped)?;
+        if let Preconditioner::Newton(newton) = self.preconditioner {
+            self.renew(newton, &stepped)?;
+        }
         let width = self.groups[first].outputs.len();
         let gradient = |i: usize, column: usize| {
             self.groups[stepped[column / width]].search.gradient()[i * width + column % width]
@@ -298,7 +304,10 @@ impl<'a, T: Scalar> Search<'a, T> {
         let intercepts: Vec<f64> = (0..n_columns).map(|column| gradient(d, column)).collect();
         let factors: Vec<&Factor> =
             stepped.iter().flat_map(|&g| self.groups[g].factors.iter().map(AsRef::as_ref)).collect();
-        let (solved, intercepts) = self.preconditioner.solve(&factors, gradients.view(), &intercepts);
+        let (solved, intercepts) = match self.preconditioner {
+            Preconditioner::Newton(newton) => newton.solve(&factors, gradients.view(), &intercepts),
+            Preconditioner::Sampled(sampled) => sampled.solve(gradients.view(), &intercepts),
+        };
         for (at, g) in stepped.into_iter().enumerate() {
             let columns = at * width..(at + 1) * width;
             let part = solved.slice(s![.., columns.clone()]);
@@ -308,59 +317,60 @@ impl<'a, T: Scalar> Search<'a, T> {
         Ok(())
     }
 
-    /// Makes P anew at their points for those of these groups whose P is old, as often as it costs no more than the
-    /// passes between.
-    fn renew(&mut self, stepped: &[usize]) -> Result<()> {
-        let (d, n) = (self.centre.len(), self.rows.targets.nrows());
-        let mut last: Option<(Vec<f64>, Arc<Factor>)> = None;
-        for &g in stepped {
-            if self.groups[g].renew_in > 0 {
-                self.groups[g].renew_in -= 1;
+    /// Makes the Hessian anew at their points for those of these groups whose Hessian is old, as often as it costs no more
+    /// than the passes between.
+    fn renew(&mut self, newton: &Newton, stepped: &[usize]) -> Result<()> {
+        // From zero all outputs have the same curvatures, and share one factor.
+        let (mut distinct, mut wanted): (Vec<Vec<f64>>, Vec<(usize, Vec<usize>)>) = (Vec::new(), Vec::new());
+        for (&g, curvatures) in stepped.iter().zip(self.curvatures(newton, stepped)) {
+            let cost = curvatures.iter().map(|curvatures| newton.cost(curvatures)).fold(0.0, f64::max);
+            let group = &mut self.groups[g];
+            group.age += 1;
+            if !group.factors.is_empty() && (group.age as f64) < cost.min(MOST_STEPS) {
                 continue;
             }
-            let curvatures = self.curvatures(&self.groups[g]);
-            let mut factors = Vec::new();
+            let mut places = Vec::new();
             for curvatures in curvatures {
-                // From zero all outputs have the same.
-                let factor = match &last {
-                    Some((same, factor)) if *same == curvatures => Arc::clone(factor),
-                    _ => {
-                        let Objective { lambda, intercept, .. } = self.objective;
-                        Arc::new(self.preconditioner.factor(&curvatures, lambda, intercept)?)
-                    }
-                };
-                last = Some((curvatures, Arc::clone(&factor)));
-                factors.push(factor);
+                if distinct.last() != Some(&curvatures) {
+                    distinct.push(curvatures);
+                }
+                places.push(distinct.len() - 1);
             }
-            let cost = factors.iter().map(|factor| factor.cost(n, d)).fold(0.0, f64::max);
+            wanted.push((g, places));
+        }
+        let Objective { lambda, intercept, .. } = self.objective;
+        let factors: Vec<Arc<Factor>> =
+            newton.factors(&distinct, lambda, intercept)?.into_iter().map(Arc::new).collect();
+        for (g, places) in wanted {
             let group = &mut self.groups[g];
-            group.renew_in = (cost as usize).min(MOST_STEPS);
-            group.factors = factors;
+            (group.factors, group.age) = (places.into_iter().map(|at| Arc::clone(&factors[at])).collect(), 0);
             group.search.forget();
         }
         Ok(())
     }
 
-    /// ωh of the rows of the sample, for each output of a group, with weights of a mean of one.
-    fn curvatures(&self, group: &Group) -> Vec<Vec<f64>> {
-        let (d, width) = (self.centre.len(), group.outputs.len());
-        let point = group.search.point();
-        let weights = Array2::from_shape_fn((d, width), |(i, at)| T::from_f64(point[i * width + at]));
-        let mut scores = self.preconditioner.scores(weights.view());
-        let chosen = self.preconditioner.chosen();
-        let targets = self.rows.targets.slice(s![.., group.outputs.clone()]);
-        let total: f64 = chosen.iter().map(|&row| self.rows.weights[row].to_f64()).sum();
-        let mut curvatures = vec![vec![0.0; chosen.len()]; width];
-        for (i, &row) in chosen.iter().enumerate() {
-            let mut scores = scores.row_mut(i);
-            scores.iter_mut().zip(&point[d * width..]).for_each(|(s, &b)| *s = *s + T::from_f64(b));
-            if !self.objective.intercept {
-                let shift = |at: usize| (0..d).map(|j| self.centre[j] * point[j * width + at]).sum::<f64>();
-                scores.iter_mut().enumerate().for_each(|(at, s)| *s = *s + T::from_f64(shift(at)));
+    /// ωh of all rows for each output of these groups, with weights of a mean of one.
+    fn curvatures(&self, newton: &Newton, groups: &[usize]) -> Vec<Vec<Vec<f64>>> {
+        let (d, width) = (self.centre.len(), self.groups[groups[0]].outputs.len());
+        let point = |column: usize| self.groups[groups[column / width]].search.point();
+        let at = |i: usize, column: usize| point(column)[i * width + column % width];
+        let weights = Array2::from_shape_fn((d, groups.len() * width), |(i, column)| at(i, column));
+        let mut scores = newton.scores(weights.view());
+        // Without an intercept the scores are of features that are not centred.
+        let shift = |column: usize| match self.objective.intercept {
+            true => at(d, column),
+            false => self.centre.iter().zip(weights.column(column)).map(|(c, w)| c * w).sum::<f64>(),
+        };
+        scores += &(0..groups.len() * width).map(shift).collect::<Array1<f64>>();
+        let factor = scores.nrows() as f64 / self.total.max(f64::MIN_POSITIVE);
+        let mut curvatures = vec![vec![vec![0.0; scores.nrows()]; width]; groups.len()];
+        for (i, scores) in scores.outer_iter().enumerate() {
+            let weight = self.rows.weights[i].to_f64() * factor;
+            for (at, &g) in groups.iter().enumerate() {
+                let targets = self.rows.targets.slice(s![i, self.groups[g].outputs.clone()]);
+                let of_row = self.objective.loss.curvatures(scores.slice(s![at * width..(at + 1) * width]), targets);
+                curvatures[at].iter_mut().zip(of_row).for_each(|(all, h)| all[i] = weight * h);
             }
-            let weight = self.rows.weights[row].to_f64() * chosen.len() as f64 / total.max(f64::MIN_POSITIVE);
-            let of_row = self.objective.loss.curvatures(scores.view(), targets.row(row));
-            curvatures.iter_mut().zip(of_row).for_each(|(all, h)| all[i] = weight * h);
         }
         curvatures
     }

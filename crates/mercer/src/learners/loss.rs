@@ -86,9 +86,14 @@ impl Loss {
         }
     }
 
+    /// The second derivative where it is largest, about.
+    pub(crate) fn curvature(&self) -> f64 {
+        if matches!(self, Self::Logistic | Self::Softmax) { 0.25 } else { 2.0 }
+    }
+
     /// The second derivative by each score of a row; of joined outputs the diagonal of the matrix of them.
-    pub(super) fn curvatures<T: Scalar>(&self, scores: ArrayView1<'_, T>, targets: ArrayView1<'_, T>) -> Vec<f64> {
-        let pairs = scores.iter().zip(targets).map(|(&score, &target)| (score.to_f64(), target.to_f64()));
+    pub(super) fn curvatures<T: Scalar>(&self, scores: ArrayView1<'_, f64>, targets: ArrayView1<'_, T>) -> Vec<f64> {
+        let pairs = scores.iter().zip(targets).map(|(&score, &target)| (score, target.to_f64()));
         let within = |yes: bool| if yes { 2.0 } else { 0.0 };
         match *self {
             Self::Squared => pairs.map(|_| 2.0).collect(),
@@ -102,8 +107,8 @@ impl Loss {
                 pairs.map(|(score, target)| within((score - target).abs() > epsilon)).collect()
             }
             Self::Softmax => {
-                let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| most.max(score.to_f64()));
-                let powers: Vec<f64> = scores.iter().map(|&score| (score.to_f64() - most).exp()).collect();
+                let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| most.max(score));
+                let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
                 let total: f64 = powers.iter().sum();
                 powers.iter().map(|power| power / total * (1.0 - power / total)).collect()
             }

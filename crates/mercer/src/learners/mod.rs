@@ -24,7 +24,7 @@ pub use iterative::{Convergence, Objective, Passes, RowTargets, Stopping};
 pub use lambda::Lambda;
 pub use linear::LinearModel;
 pub use loss::Loss;
-pub(crate) use preconditioner::Preconditioner;
+pub(crate) use preconditioner::{Newton, Preconditioner, Sampled};
 pub use ridge::{RidgeStatistics, RidgeSystem};
 pub use ridge_rows::RidgeRows;
 

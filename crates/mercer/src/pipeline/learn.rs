@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
-    ClassWeight, Convergence, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss, Objective,
-    Passes, Preconditioner, RidgeRows, RowTargets, Solver, Stopping, minimize, solve_dual,
+    ClassWeight, Convergence, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss, Newton,
+    Objective, Passes, Preconditioner, RidgeRows, RowTargets, Sampled, Solver, Stopping, minimize, solve_dual,
 };
 use crate::random::{Purpose, sample};
 use crate::selection::lambda::{self, Fitting, LambdaChoice, Score, Validation};
@@ -20,10 +20,12 @@ const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
 const MIN_ROWS_TO_HOLD_OUT: u64 = 20;
 /// More features than this are not summed into a square matrix, unless asked for.
 const MOST_DIRECT: usize = 4096;
-/// Rows that the preconditioner is made of: so many for each feature, but within bounds.
+/// Rows that a preconditioner is made of: so many for each feature where these are summed, and where they are not.
 const SAMPLE_ROWS_OF_FEATURE: usize = 4;
-const LEAST_SAMPLE: usize = 2048;
-const MOST_SAMPLE: usize = 4096;
+const SAMPLE_ROWS: usize = 4096;
+/// The larger of a Hessian, and the features that it is made of, at most.
+const MOST_NEWTON: usize = 2048;
+const MOST_NEWTON_VALUES: usize = 1 << 26;
 /// While λ is chosen a model need not be exact.
 const TRIAL_TOL: f64 = 1e-3;
 /// λs tried beyond the best.
@@ -41,6 +43,9 @@ pub(super) struct Learned<T> {
 /// Learns what `spec` says.
 pub(super) fn learn<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, cv: Option<usize>) -> Result<Learned<T>> {
     spec.check_task(fitting.encoder.task())?;
+    // The softmax of 0 and a score is the logistic function of it.
+    let loss = if spec.loss == Loss::Softmax && fitting.encoder.n_outputs() == 1 { Loss::Logistic } else { spec.loss };
+    let spec = &LearnerSpec { loss, ..*spec };
     let validation = validation(fitting.dataset, spec.lambda, cv);
     match resolve(fitting, spec) {
         Solver::Direct => direct(fitting, spec, validation),
@@ -102,10 +107,10 @@ fn iterative<T: Scalar>(
 ) -> Result<Learned<T>> {
     let rows = TrainingRows::gather(fitting)?;
     let targets = rows.row_targets(spec.class_weight);
-    let preconditioner = rows.preconditioner()?;
+    let mut preconditioner = rows.preconditioner(spec.loss)?;
     let solve = |task: Task<'_, T>| {
         let objective = Objective { loss: spec.loss, lambda: task.lambda, intercept: spec.intercept };
-        minimize(&rows, task.targets, objective, task.stopping, &preconditioner, task.start)
+        minimize(&rows, task.targets, objective, task.stopping, &mut preconditioner, task.start)
     };
     by(&rows, targets, spec, validation, Solver::Iterative, solve)
 }
@@ -293,16 +298,21 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         (0..self.targets.nrows()).map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold).collect()
     }
 
-    /// A preconditioner from a sample of the rows.
-    fn preconditioner(&self) -> Result<Preconditioner<T>> {
+    /// The Hessian where all rows are few or short, else that of a sample.
+    fn preconditioner(&self, loss: Loss) -> Result<Preconditioner<T>> {
         let (n_rows, n_components) = (self.n_rows(), self.n_components());
-        let wanted = (n_components * SAMPLE_ROWS_OF_FEATURE).clamp(LEAST_SAMPLE, MOST_SAMPLE);
-        let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
+        let driver = self.fitting.driver;
+        driver.check_interrupted()?;
+        if n_rows.min(n_components) <= MOST_NEWTON && n_rows * n_components <= MOST_NEWTON_VALUES {
+            let all: Vec<u64> = (0..n_rows as u64).collect();
+            let rows = self.features_of(&all)?.mapv(Scalar::to_f64);
+            return Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows))));
+        }
+        let wanted = if n_components <= MOST_DIRECT { SAMPLE_ROWS_OF_FEATURE * n_components } else { SAMPLE_ROWS };
+        let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted.max(SAMPLE_ROWS));
         chosen.sort_unstable();
         let rows = self.features_of(&chosen)?;
-        let chosen = chosen.into_iter().map(|row| row as usize).collect();
-        self.fitting.driver.check_interrupted()?;
-        Ok(self.fitting.driver.time("solve", || Preconditioner::new(rows, chosen, n_rows)))
+        Ok(Preconditioner::Sampled(driver.time("solve", || Sampled::new(rows, n_rows, loss.curvature()))))
     }
 
     /// The features of some rows, given in order, densely.
