@@ -153,20 +153,6 @@ fn class_table(report: &ClassificationReport, classes: &[ClassLabel]) -> String 
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_by_hand() {
-        assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([number(0.0), number(0.0134412), number(1.0)], ["0", "0.01344", "1"]);
-        assert_eq!([number(1e-6), number(2.5e-7), number(12345.6), number(2e6)], ["1e-6", "2.500e-7", "12346", "2e6"]);
-        assert_eq!([bytes(12), bytes(1_500), bytes(2_300_000)], ["12 bytes", "1.5 KB", "2.3 MB"]);
-        assert_eq!(percent(0.98765), "98.77 %");
-    }
-}
-
 /// A learner in words.
 pub(crate) fn learner(learner: &ResolvedLearner) -> String {
     let name = match learner.loss {
@@ -189,5 +175,19 @@ pub(crate) fn learner(learner: &ResolvedLearner) -> String {
         Solver::Auto | Solver::Direct => text,
         Solver::Iterative => format!("{text}, by passes"),
         Solver::Dual => format!("{text}, by coordinates"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_by_hand() {
+        assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([number(0.0), number(0.0134412), number(1.0)], ["0", "0.01344", "1"]);
+        assert_eq!([number(1e-6), number(2.5e-7), number(12345.6), number(2e6)], ["1e-6", "2.500e-7", "12346", "2e6"]);
+        assert_eq!([bytes(12), bytes(1_500), bytes(2_300_000)], ["12 bytes", "1.5 KB", "2.3 MB"]);
+        assert_eq!(percent(0.98765), "98.77 %");
     }
 }

@@ -352,3 +352,32 @@ fn flags_of_other_maps() {
     let error = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(run.status.code() == Some(2) && error.contains("\"sse9\"") && error.contains("portable"), "{error}");
 }
+
+#[test]
+fn learners_that_cannot_work() {
+    let (folder, table) = (Folder::new(), Table::new(60, 4, 3));
+    folder.write("a.csv", table.csv("who", &["ann", "bob", "cy"]));
+    folder.write("r.csv", table.csv("length", &["0.5", "1.75", "4"]));
+    let cases = [
+        ("a.csv --learner huber", "huber"),
+        ("r.csv --learner svm", "squared hinge"),
+        ("r.csv --class-weight balanced", "--class-weight"),
+        ("a.csv --loss hinge", "--learner svm"),
+        ("a.csv --delta 1", "--learner huber"),
+        ("a.csv --epsilon 1", "--learner svr"),
+        ("a.csv --learner svm --C -1", "--C"),
+        ("a.csv --learner svm --tol 0", "--tol"),
+        ("a.csv --learner svm --max-iter 0", "--max-iter"),
+        ("a.csv --learner svm --solver direct", "--solver"),
+        ("a.csv --learner softmax --solver dual", "--solver"),
+        ("a.csv --learner svm --loss hinge --solver iterative", "--solver"),
+        ("a.csv --learner svm --loss hinge --memory 10", "--memory"),
+    ];
+    for (arguments, says) in cases {
+        refuse(&folder, &format!("train {arguments} --n-components 16"), &[says]);
+    }
+    for arguments in ["--memory much", "--memory -1", "--C 1 --lambda 1"] {
+        let run = folder.run(&format!("train a.csv {arguments}"));
+        assert_eq!(run.status, Some(2), "{arguments}: {run:?}");
+    }
+}

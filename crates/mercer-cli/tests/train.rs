@@ -147,3 +147,53 @@ fn outputs_by_any_name() {
     named("convert a.csv", "-o", ".svm", "outputs");
     named("split a.csv --test test.csv", "--train", ".parquet", "train");
 }
+
+/// Every learner of classes, by every solver that it has: how it ended is reported, and what is saved scores alike.
+#[test]
+fn learners_of_classes() {
+    let folder = Folder::new();
+    let cases = [
+        ("svm", "squared_hinge", "iterative"),
+        ("svm --solver dual", "squared_hinge", "dual"),
+        ("svm --loss hinge", "hinge", "dual"),
+        ("softmax", "softmax", "iterative"),
+        ("logistic --class-weight balanced", "logistic", "iterative"),
+        ("ridge --solver iterative", "squared", "iterative"),
+    ];
+    for (learner, loss, solver) in cases {
+        let arguments = "train --sample digits --n-components 256 --lambda 1e-4 -o m.mercer --learner";
+        let report = folder.json(&format!("{arguments} {learner}"));
+        assert!(report["test"]["accuracy"].as_f64().unwrap() > 0.95, "{learner}: {}", report["test"]["accuracy"]);
+        let spec = &report["spec"]["learner"];
+        assert_eq!((&spec["loss"]["name"], &spec["solver"]), (&loss.into(), &solver.into()), "{learner}");
+        assert_eq!(report["convergence"]["converged"], true, "{learner}: {}", report["convergence"]);
+        assert!(report["convergence"]["objective"].as_f64().unwrap() > 0.0);
+        assert_eq!(folder.json("inspect m.mercer")["header"]["spec"], report["spec"], "{learner}");
+    }
+}
+
+#[test]
+fn c_and_memory_change_what_they_say() {
+    let folder = Folder::new();
+    let train = |more: &str| folder.json(&format!("train --sample digits --n-components 128 --learner svm {more}"));
+    let by_c = train("--C 2");
+    let lambda = by_c["spec"]["learner"]["lambda"].as_f64().unwrap();
+    assert_eq!(lambda, 1.0 / (2.0 * by_c["dataset"]["n_rows"].as_f64().unwrap() * 2.0));
+    let streamed = train("--C 2 --memory 0 --threads 1");
+    assert_eq!((&streamed["convergence"], &streamed["test"]), (&by_c["convergence"], &by_c["test"]));
+    let short = train("--C 2 --max-iter 1");
+    assert_eq!(short["convergence"]["converged"], false);
+    let run = folder.run("train --sample digits --n-components 128 --learner svm --C 2 --max-iter 1");
+    assert!(run.stdout.contains("NOT converged (see --max-iter and --tol) after 1 pass"), "{}", run.stdout);
+}
+
+#[test]
+fn learners_of_real_values() {
+    let folder = Folder::new();
+    let table = Table::new(200, 4, 3);
+    folder.write("r.csv", table.csv("length", &["0.5", "1.75", "4"]));
+    for learner in ["ridge", "huber", "svr", "huber --delta 0.1", "svr --epsilon 0.01"] {
+        let report = folder.json(&format!("train r.csv --n-components 64 --test-size 0.25 --learner {learner}"));
+        assert!(report["test"]["r2"].as_f64().unwrap() > 0.8, "{learner}: {}", report["test"]);
+    }
+}

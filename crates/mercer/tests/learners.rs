@@ -92,9 +92,9 @@ fn check_minimum(loss: Loss, lambda: f64, z: &Array2<f64>, y: &Array2<f64>, pipe
             for step in [1e-3, -1e-3] {
                 let (mut w, mut b) = (w.clone(), b.clone());
                 if coordinate < w.nrows() {
-                    w[[coordinate, output]] += step
+                    w[[coordinate, output]] += step;
                 } else {
-                    b[output] += step
+                    b[output] += step;
                 }
                 let there = objective(loss, lambda, z, y, (&w, &b));
                 // The gradient's length is bounded by √(2·30·1e-12) < 1e-5: rows have lengths² of about 20.
@@ -149,9 +149,9 @@ fn no_step_from_the_minimum_of_a_regression_goes_down() {
             for step in [1e-3, -1e-3] {
                 let (mut w, mut b) = (w.clone(), b.clone());
                 if coordinate < 6 {
-                    w[[coordinate, 0]] += step
+                    w[[coordinate, 0]] += step;
                 } else {
-                    b[0] += step
+                    b[0] += step;
                 }
                 assert!(objective(loss, lambda, &x, &scaled, (&w, &b)) > least, "{loss:?}, {coordinate}");
             }
@@ -215,7 +215,7 @@ fn sparse_rows_give_the_model_of_dense_ones() {
 #[test]
 fn balanced_classes_count_alike() {
     let x = normal(9, 400, 5);
-    let class = |i: usize| f64::from(u8::from(i % 4 != 0));
+    let class = |i: usize| f64::from(u8::from(!i.is_multiple_of(4)));
     let y = Array2::from_shape_fn((400, 1), |(i, _)| class(i));
     let rare: Vec<usize> = (0..400).step_by(4).collect();
     let (more_x, more_y) = (x.select(Axis(0), &rare), y.select(Axis(0), &rare));

@@ -321,7 +321,8 @@ impl<'a, T: Scalar> Search<'a, T> {
     /// than the passes between.
     fn renew(&mut self, newton: &Newton, stepped: &[usize]) -> Result<()> {
         // From zero all outputs have the same curvatures, and share one factor.
-        let (mut distinct, mut wanted): (Vec<Vec<f64>>, Vec<(usize, Vec<usize>)>) = (Vec::new(), Vec::new());
+        let mut distinct: Vec<Vec<f64>> = Vec::new();
+        let mut wanted = Vec::new();
         for (&g, curvatures) in stepped.iter().zip(self.curvatures(newton, stepped)) {
             let cost = curvatures.iter().map(|curvatures| newton.cost(curvatures)).fold(0.0, f64::max);
             let group = &mut self.groups[g];

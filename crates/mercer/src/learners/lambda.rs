@@ -104,3 +104,31 @@ impl TryFrom<LambdaText> for Lambda {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_bad_lambdas() {
+        for bad in ["0", "-1", "nan", "inf", "small"] {
+            assert!(bad.parse::<Lambda>().unwrap_err().to_string().contains(bad), "{bad}");
+        }
+        assert_eq!("auto".parse::<Lambda>().unwrap(), Lambda::Auto);
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Lambda::OfC(bad).validate().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_form_survives_json() {
+        for (lambda, text) in
+            [(Lambda::Auto, "\"auto\""), (Lambda::Value(0.5), "0.5"), (Lambda::OfC(2.0), "{\"C\":2.0}")]
+        {
+            assert_eq!(serde_json::to_string(&lambda).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Lambda>(text).unwrap(), lambda);
+        }
+        assert!(serde_json::from_str::<Lambda>("{\"C\":-1}").is_err());
+        assert_eq!(Lambda::OfC(5.0).given(60_000.0), Some(1.0 / 600_000.0));
+    }
+}

@@ -247,11 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_no_rows_and_bad_lambdas() {
+    fn refuses_no_rows() {
         assert!(RidgeStatistics::new(3, 1).into_system().is_err());
-        for bad in ["0", "-1", "nan", "inf", "small"] {
-            assert!(bad.parse::<Lambda>().unwrap_err().to_string().contains(bad), "{bad}");
-        }
-        assert_eq!("auto".parse::<Lambda>().unwrap(), Lambda::Auto);
     }
 }

@@ -209,7 +209,7 @@ mod tests {
             let curvatures: Vec<f64> =
                 (0..n).map(|i| if i % every == 0 { 0.5 + (i as f64).cos().abs() } else { 0.0 }).collect();
             let newton = Newton::new(x.clone());
-            let factor = newton.factors(&[curvatures.clone()], lambda, true).unwrap().remove(0);
+            let factor = newton.factors(std::slice::from_ref(&curvatures), lambda, true).unwrap().remove(0);
             // The bordered matrix, dense: the last unknown is the intercept.
             let centred = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();
             let one = |i: usize, j: usize| if j < d { centred[[i, j]] } else { 1.0 };
