@@ -359,8 +359,8 @@ fn learners_that_cannot_work() {
     folder.write("a.csv", table.csv("who", &["ann", "bob", "cy"]));
     folder.write("r.csv", table.csv("length", &["0.5", "1.75", "4"]));
     let cases = [
-        ("a.csv --learner huber", "huber"),
-        ("r.csv --learner svm", "squared hinge"),
+        ("a.csv --learner huber", "--learner is huber"),
+        ("r.csv --learner svm", "ridge, huber or svr"),
         ("r.csv --class-weight balanced", "--class-weight"),
         ("a.csv --loss hinge", "--learner svm"),
         ("a.csv --delta 1", "--learner huber"),

@@ -311,7 +311,7 @@ fn losses_refuse_targets_they_cannot_learn() {
     let driver = Driver::new(1, &Silent).unwrap();
     for (data, loss) in [(waves(0, 100), Loss::Logistic), (blobs(0, 100, 3), Loss::Huber { delta: 1.0 })] {
         let error = Pipeline::<f32>::fit(&data.dataset(), &spec(loss, 1e-3), &driver).err().unwrap();
-        assert!(matches!(error, Error::Parameter { name: "loss", .. }), "{error}");
+        assert!(matches!(error, Error::Parameter { name: "learner", .. }), "{error}");
     }
     let mut balanced = spec(Loss::Squared, 1e-3);
     balanced.learner.class_weight = ClassWeight::Balanced;

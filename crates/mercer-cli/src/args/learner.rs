@@ -24,7 +24,7 @@ pub(crate) struct LearnerArgs {
     #[arg(long, default_value_t = Lambda::Auto, allow_negative_numbers = true)]
     pub(crate) lambda: Lambda,
     /// The same as lambda = 1 / (2 C rows): what a row's loss counts beside half the squared weights
-    #[arg(long = "C", value_name = "C", conflicts_with = "lambda", allow_negative_numbers = true)]
+    #[arg(id = "C", long = "C", value_name = "C", conflicts_with = "lambda", allow_negative_numbers = true)]
     pub(crate) c: Option<f64>,
     /// What rows count: all alike, or all classes alike
     #[arg(long, value_enum, default_value_t = ClassWeightName::Uniform)]

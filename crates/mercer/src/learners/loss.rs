@@ -48,7 +48,19 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The name in specs and flags.
+    /// What a model of it is called.
+    pub fn learner(&self) -> &'static str {
+        match self {
+            Self::Squared => "ridge",
+            Self::SquaredHinge | Self::Hinge => "svm",
+            Self::Logistic => "logistic",
+            Self::Softmax => "softmax",
+            Self::Huber { .. } => "huber",
+            Self::SquaredEpsilonInsensitive { .. } => "svr",
+        }
+    }
+
+    /// Its name in words.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Squared => "squared",

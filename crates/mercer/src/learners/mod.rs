@@ -138,10 +138,10 @@ impl LearnerSpec {
     pub fn check_task(&self, task: Task) -> Result<()> {
         if !self.loss.suits(task) {
             let expected = match task {
-                Task::Classification => "squared, hinge, logistic or softmax for classes",
-                Task::Regression => "squared, Huber or epsilon-insensitive for real values",
+                Task::Classification => "ridge, svm, logistic or softmax for classes",
+                Task::Regression => "ridge, huber or svr for real values",
             };
-            return Err(Error::parameter("loss", self.loss.name(), expected));
+            return Err(Error::parameter("learner", self.loss.learner(), expected));
         }
         if task == Task::Regression && self.class_weight != ClassWeight::Uniform {
             return Err(Error::parameter("class_weight", "balanced", "uniform for real values"));
