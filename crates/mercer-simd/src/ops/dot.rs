@@ -13,7 +13,7 @@ const NARROW: usize = 8;
 /// Sums of a sparse product.
 const SPARSE_LANES: usize = 4;
 
-/// Σᵢ w[i]·x[i] in f64.
+/// `Σᵢ w[i]·x[i]` in f64.
 ///
 /// # Panics
 /// When the slices differ in length.
@@ -23,7 +23,7 @@ pub fn dot_widened<T: Scalar>(isa: InstructionSet, w: &[f64], x: &[T]) -> f64 {
     isa.run(Dot { w, x })
 }
 
-/// w[i] += a·x[i] in f64, rounded once.
+/// `w[i] += a·x[i]` in f64, rounded once.
 ///
 /// # Panics
 /// When the slices differ in length.
@@ -92,7 +92,7 @@ impl<T: Scalar> Op for AddScaled<'_, T> {
     }
 }
 
-/// Σₖ w[indices[k]]·values[k] in f64.
+/// `Σₖ w[indices[k]]·values[k]` in f64.
 ///
 /// # Panics
 /// When an index is outside the weights.
@@ -112,7 +112,7 @@ pub fn sparse_dot_widened<T: Scalar, I: Index>(w: &[f64], indices: &[I], values:
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// w[indices[k]] += a·values[k] in f64.
+/// `w[indices[k]] += a·values[k]` in f64.
 ///
 /// # Panics
 /// When an index is outside the weights.

@@ -12,7 +12,7 @@
 //!
 //! The least length of 64 is for few inputs: all rows of SORF have the length √p, which biases its kernel by O(1/p)
 //! whatever n is. Two inputs in blocks of two had a kernel RMSE of 0.34 at any number of features, in blocks of 64 it
-//! is 0.008 at 4,096, and the map is eleven times as fast: short transforms are mostly overhead.
+//! is 0.008 at 4,096; and short transforms are mostly overhead.
 //!
 //! Zarza's thesis (sections 5.2 and 6.1) multiplies S by ‖G‖; divided by it, row j has the length sⱼ, as the tests show.
 //!
