@@ -212,7 +212,8 @@ fn validate<T: Scalar>(
             scores[at] = Some(rows.score(&next, &targets.targets, &judges, spec.loss)?);
             model = Some(next);
             // Of one fold alone: all folds must be judged by the same candidates.
-            if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], PATIENCE) {
+            if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], !rows.classes.is_empty(), PATIENCE)
+            {
                 break;
             }
         }

@@ -289,16 +289,13 @@ impl Score {
             self.n_wrong += rows.filter(|(scores, truth)| class_of(*scores) != class_of(*truth)).count() as u64;
         }
     }
-
-    /// Errors, then loss: the less the better.
-    fn key(&self) -> (u64, f64) {
-        (self.n_wrong, self.loss)
-    }
 }
 
-/// Whether the last `patience` candidates are all no better than the best before them.
-pub(crate) fn best_is_behind(scores: &[Option<Score>], patience: usize) -> bool {
-    let keys: Vec<_> = scores.iter().flatten().map(Score::key).collect();
+/// Whether the last `patience` candidates are all no better than the best before them: by their errors where there are
+/// classes, as losses of classes go on falling with λ where nothing is gained any more.
+pub(crate) fn best_is_behind(scores: &[Option<Score>], is_classes: bool, patience: usize) -> bool {
+    let key = |score: &Score| if is_classes { score.n_wrong as f64 } else { score.loss };
+    let keys: Vec<f64> = scores.iter().flatten().map(key).collect();
     let best = (0..keys.len()).min_by(|&a, &b| keys[a].partial_cmp(&keys[b]).unwrap_or(std::cmp::Ordering::Equal));
     best.is_some_and(|best| best + patience < keys.len())
 }
@@ -366,6 +363,19 @@ mod tests {
 
     fn candidate(lambda: f64, error_rate: Option<f64>, loss: Option<f64>) -> Candidate {
         Candidate { lambda, error_rate, loss }
+    }
+
+    #[test]
+    fn a_path_ends_when_nothing_is_gained() {
+        let scores = |errors: &[u64]| -> Vec<Option<Score>> {
+            let score = |(at, &n_wrong)| Some(Score { n_wrong, loss: 1.0 / (at + 1) as f64, ..Score::default() });
+            errors.iter().enumerate().map(score).collect()
+        };
+        assert!(!best_is_behind(&scores(&[9, 5, 5]), true, 2));
+        assert!(best_is_behind(&scores(&[9, 5, 5, 5]), true, 2));
+        assert!(best_is_behind(&scores(&[9, 5, 6, 7]), true, 2));
+        assert!(!best_is_behind(&scores(&[9, 5, 6, 4]), true, 2));
+        assert!(!best_is_behind(&scores(&[0, 0, 0, 0]), false, 2), "the loss still falls");
     }
 
     #[test]
