@@ -369,6 +369,7 @@ fn learners_that_cannot_work() {
         ("a.csv --learner svm --tol 0", "--tol"),
         ("a.csv --learner svm --max-iter 0", "--max-iter"),
         ("a.csv --learner svm --solver direct", "--solver"),
+        ("a.csv --solver direct --class-weight balanced", "uniform class weights"),
         ("a.csv --learner softmax --solver dual", "--solver"),
         ("a.csv --learner svm --loss hinge --solver iterative", "--solver"),
         ("a.csv --learner svm --loss hinge --memory 10", "--memory"),

@@ -119,8 +119,10 @@ impl LearnerSpec {
         self.loss.validate()?;
         self.lambda.validate()?;
         self.stopping.validate()?;
-        if self.solver == Solver::Direct && (self.loss != Loss::Squared || !self.intercept) {
-            return Err(Error::parameter("solver", "direct", "auto or iterative but for ridge with an intercept"));
+        let plain = self.loss == Loss::Squared && self.intercept && self.class_weight == ClassWeight::Uniform;
+        if self.solver == Solver::Direct && !plain {
+            let expected = "auto or iterative but for ridge with an intercept and uniform class weights";
+            return Err(Error::parameter("solver", "direct", expected));
         }
         if self.solver == Solver::Dual && !matches!(self.loss, Loss::Hinge | Loss::SquaredHinge) {
             return Err(Error::parameter("solver", "dual", "auto or iterative but for support vector machines"));

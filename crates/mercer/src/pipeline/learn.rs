@@ -280,8 +280,8 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     }
 
     /// The spread of each target, by which it is divided while it is learned: 1.4826 times its median distance from its
-    /// median, which is the standard deviation of a normal law and does not mind outliers; where that is zero, the root of the mean
-    /// square. One for classes.
+    /// median, which is the standard deviation of a normal law and does not mind outliers; where that is zero, the root
+    /// of the mean square. One for classes.
     fn spreads(&self) -> Vec<T> {
         if self.fitting.encoder.task() == dataset::Task::Classification {
             return vec![T::one(); self.targets.ncols()];
