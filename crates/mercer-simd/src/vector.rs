@@ -24,6 +24,12 @@ pub(crate) trait Vector: Copy {
     /// `LANES` values can be written there.
     unsafe fn store(self, to: *mut Self::Value);
 
+    /// One value everywhere.
+    fn splat(value: Self::Value) -> Self;
+
+    /// self · factor + term, value by value, rounded once.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+
     /// Value by value.
     fn add(self, other: Self) -> Self;
 

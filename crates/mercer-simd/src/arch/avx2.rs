@@ -28,6 +28,18 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
+    fn splat(value: f32) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm256_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm256_fmadd_ps(self, factor, term) }
+    }
+
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         // SAFETY: see the module's head.
         unsafe { _mm256_add_ps(self, other) }
@@ -69,6 +81,18 @@ impl Vector for __m256d {
     unsafe fn store(self, to: *mut f64) {
         // SAFETY: the caller's promise.
         unsafe { _mm256_storeu_pd(to, self) }
+    }
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm256_set1_pd(value) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm256_fmadd_pd(self, factor, term) }
     }
 
     #[inline(always)]

@@ -28,6 +28,18 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
+    fn splat(value: f32) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm512_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm512_fmadd_ps(self, factor, term) }
+    }
+
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         // SAFETY: see the module's head.
         unsafe { _mm512_add_ps(self, other) }
@@ -75,6 +87,18 @@ impl Vector for __m512d {
     unsafe fn store(self, to: *mut f64) {
         // SAFETY: the caller's promise.
         unsafe { _mm512_storeu_pd(to, self) }
+    }
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm512_set1_pd(value) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm512_fmadd_pd(self, factor, term) }
     }
 
     #[inline(always)]

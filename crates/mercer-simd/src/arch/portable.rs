@@ -27,6 +27,20 @@ impl<T: Scalar> Vector for Lanes<T> {
     }
 
     #[inline(always)]
+    fn splat(value: T) -> Self {
+        Self([value; LANES])
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        let mut out = self.0;
+        for ((out, factor), term) in out.iter_mut().zip(factor.0).zip(term.0) {
+            *out = out.mul_add(factor, term);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         let mut sum = self.0;
         for (sum, x) in sum.iter_mut().zip(other.0) {
@@ -76,6 +90,16 @@ impl<T: Scalar> Vector for Single<T> {
     unsafe fn store(self, to: *mut T) {
         // SAFETY: the caller's promise.
         unsafe { *to = self.0 };
+    }
+
+    #[inline(always)]
+    fn splat(value: T) -> Self {
+        Self(value)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        Self(self.0.mul_add(factor.0, term.0))
     }
 
     #[inline(always)]

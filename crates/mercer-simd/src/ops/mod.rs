@@ -1,5 +1,6 @@
 //! The vector loops, one algorithm a file.
 
+pub mod cross;
 pub mod dot;
 pub mod hadamard;
 pub mod overlap;

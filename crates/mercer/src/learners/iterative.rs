@@ -3,32 +3,39 @@
 //! min over W, b of J = (1/n)·Σᵢ ωᵢ·ℓ(Wᵀzᵢ + b, yᵢ) + λ‖W‖², with weights ωᵢ of mean one.
 //!
 //! Each pass evaluates J and its gradient at the trial points of [`Lbfgs`], one for each output (all share the pass), or
-//! one for all where the loss joins them. A panel's scores, losses and gradient are computed while it is in cache. The
+//! one for all where the loss joins them. Some rows' scores, losses and gradient are computed while they are in cache. The
 //! variables are W and the intercept of *centred* features, so that neither disturbs the other. From zero the first step
 //! is about that of a ridge model; along a path of λ each model starts from the last.
 //!
-//! Scores and products are in the type of the features, sums over groups of 512 rows in f64, in the order of the rows:
-//! any number of threads gives the same bits. Cost of a pass: 4·n·D·k flops for k outputs.
+//! Scores and the sums of groups of 256 rows are in the type of the features, sums of groups in f64, in the order of the
+//! rows: any number of threads gives the same bits. Cost of a pass: 4·n·D·k flops for k outputs; up to a dozen outputs it
+//! takes as long as reading n·D values from memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use mercer_simd::ops::cross::{add_cross, score_rows};
 use mercer_simd::ops::widen::add_widened;
-use mercer_simd::{InstructionSet, Scalar, Update, matmul_into};
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use mercer_simd::{InstructionSet, Scalar};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lbfgs::{Lbfgs, State, dot};
 use super::preconditioner::{Factor, Newton, Preconditioner};
-use super::tiles::TILE;
 use super::{LinearModel, Loss};
-use crate::dataset::{Rows, SUM_ROWS};
+use crate::dataset::Rows;
 use crate::{Error, Result};
 
 /// Steps with one Hessian at most.
 const MOST_STEPS: f64 = 10.0;
-/// Rows scored together by one thread.
-const CHUNK: usize = 128;
+/// Rows whose gradient is summed in the type of the features, by one thread.
+const GROUP: usize = 256;
+/// Bytes of rows that are scored, then summed.
+const CACHED: usize = 256 << 10;
+/// Rows at least that are: they share the weights and the sums.
+const MIN_CACHED_ROWS: usize = 8;
+/// Sums of the gradient that a thread adds up.
+const SHARE: usize = 4096;
 
 /// Features that can be passed over again and again, in panels of whole groups of [`SUM_ROWS`] rows.
 pub trait Passes<T: Scalar>: Sync {
@@ -173,9 +180,74 @@ struct Search<'a, T> {
 /// The sums of a pass for the outputs still searched.
 struct Sums {
     losses: Vec<f64>,
-    /// D × outputs
+    /// outputs × D
     gradient: Array2<f64>,
     slopes: Vec<f64>,
+}
+
+/// What a group of rows adds to the sums.
+struct Part<T> {
+    losses: Vec<f64>,
+    /// rows × outputs
+    slopes: Array2<T>,
+    /// outputs × D; none of sparse rows
+    gradient: Array2<T>,
+}
+
+/// A model to be evaluated.
+struct Trial<T> {
+    /// outputs × D
+    weights: Array2<T>,
+    /// D × outputs, for sparse rows
+    turned: OnceLock<Array2<T>>,
+    intercept: Vec<T>,
+}
+
+impl<T: Scalar> Trial<T> {
+    fn scores_into(&self, rows: Rows<'_, T>, mut scores: ArrayViewMut2<'_, T>) {
+        match rows {
+            Rows::Dense(rows) => {
+                score_rows(InstructionSet::best(), rows, self.weights.view(), scores.view_mut());
+            }
+            Rows::Sparse(_) => {
+                let turned = self.turned.get_or_init(|| self.weights.t().as_standard_layout().into_owned());
+                rows.product_into(turned.view(), scores.view_mut());
+            }
+        }
+        for mut row in scores.outer_iter_mut() {
+            row.iter_mut().zip(&self.intercept).for_each(|(score, &b)| *score = *score + b);
+        }
+    }
+}
+
+impl Sums {
+    /// Adds the parts of some rows, one after the other.
+    fn add<T: Scalar>(&mut self, features: Rows<'_, T>, parts: &[Part<T>]) {
+        for part in parts {
+            self.losses.iter_mut().zip(&part.losses).for_each(|(sum, loss)| *sum += loss);
+            for row in part.slopes.outer_iter() {
+                self.slopes.iter_mut().zip(row).for_each(|(sum, &slope)| *sum += slope.to_f64());
+            }
+        }
+        let d = self.gradient.ncols();
+        let gradient = self.gradient.as_slice_mut().expect("row-major");
+        let Rows::Sparse(features) = features else {
+            gradient.par_chunks_mut(SHARE).enumerate().for_each(|(at, sums)| {
+                for part in parts {
+                    let part = part.gradient.as_slice().expect("row-major");
+                    add_widened(InstructionSet::best(), sums, &part[at * SHARE..at * SHARE + sums.len()]);
+                }
+            });
+            return;
+        };
+        gradient.par_chunks_mut(d.max(1)).enumerate().for_each(|(output, sums)| {
+            let slopes = parts.iter().flat_map(|part| part.slopes.column(output));
+            for (i, &slope) in slopes.enumerate() {
+                let slope = slope.to_f64();
+                features.row(i).for_each(|(column, value)| sums[column] += value.to_f64() * slope);
+            }
+        });
+    }
 }
 
 impl<'a, T: Scalar> Search<'a, T> {
@@ -219,7 +291,7 @@ impl<'a, T: Scalar> Search<'a, T> {
             let mut gradient = Vec::with_capacity(trial.len());
             for i in 0..d {
                 for column in columns.clone() {
-                    let sum = sums.gradient[[i, column]] - self.offset(i) * sums.slopes[column];
+                    let sum = sums.gradient[[column, i]] - self.offset(i) * sums.slopes[column];
                     gradient.push(sum / self.total + 2.0 * self.objective.lambda * trial[gradient.len()]);
                 }
             }
@@ -243,47 +315,62 @@ impl<'a, T: Scalar> Search<'a, T> {
         let (d, k) = (self.centre.len(), outputs.len());
         let width = k / points.len();
         let at = |i: usize, column: usize| points[column / width][i * width + column % width];
-        let weights = Array2::from_shape_fn((d, k), |(i, column)| T::from_f64(at(i, column)));
-        let intercept: Vec<T> = (0..k)
-            .map(|column| T::from_f64(at(d, column) - (0..d).map(|i| self.offset(i) * at(i, column)).sum::<f64>()))
-            .collect();
-        let mut sums = Sums { losses: vec![0.0; points.len()], gradient: Array2::zeros((d, k)), slopes: vec![0.0; k] };
+        let intercept = |column: usize| at(d, column) - (0..d).map(|i| self.offset(i) * at(i, column)).sum::<f64>();
+        let trial = Trial {
+            weights: Array2::from_shape_fn((k, d), |(column, i)| T::from_f64(at(i, column))),
+            turned: OnceLock::new(),
+            intercept: (0..k).map(|column| T::from_f64(intercept(column))).collect(),
+        };
+        let mut sums = Sums { losses: vec![0.0; points.len()], gradient: Array2::zeros((k, d)), slopes: vec![0.0; k] };
         let all = outputs.len() == self.rows.targets.ncols();
         self.passes.for_each("learn", &mut |first, features| {
             let place = first..first + features.n_rows();
             let targets = self.rows.targets.slice(s![place.clone(), ..]);
             let targets = if all { targets.to_owned() } else { targets.select(Axis(1), outputs) };
-            let panel_weights = self.rows.weights.slice(s![place]);
-            let mut slopes = Array2::zeros((features.n_rows(), k));
-            let parts: Vec<Vec<f64>> = slopes
-                .as_slice_mut()
-                .expect("row-major")
-                .par_chunks_mut(CHUNK * k)
-                .enumerate()
-                .map(|(chunk, slopes)| {
-                    let n_rows = slopes.len() / k;
-                    let mut slopes = ArrayViewMut2::from_shape((n_rows, k), slopes).expect("whole rows");
-                    let place = chunk * CHUNK..chunk * CHUNK + n_rows;
-                    features.slice(place.start, place.end).product_into(weights.view(), slopes.view_mut());
-                    for mut row in slopes.outer_iter_mut() {
-                        row.iter_mut().zip(&intercept).for_each(|(score, &b)| *score = *score + b);
-                    }
-                    let mut losses = vec![0.0; points.len()];
-                    let (targets, row_weights) = (targets.slice(s![place.clone(), ..]), panel_weights.slice(s![place]));
-                    self.objective.loss.differentiate(slopes, targets, row_weights, &mut losses);
-                    losses
+            let weights = self.rows.weights.slice(s![place]);
+            let groups: Vec<usize> = (0..features.n_rows()).step_by(GROUP).collect();
+            let parts: Vec<Part<T>> = groups
+                .into_par_iter()
+                .map(|start| {
+                    let end = features.n_rows().min(start + GROUP);
+                    let rows = (targets.slice(s![start..end, ..]), weights.slice(s![start..end]));
+                    self.part(&trial, features.slice(start, end), rows, points.len())
                 })
                 .collect();
-            for part in parts {
-                sums.losses.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-            }
-            for row in slopes.outer_iter() {
-                sums.slopes.iter_mut().zip(row).for_each(|(sum, &slope)| *sum += slope.to_f64());
-            }
-            add_gradient(&mut sums.gradient, features, slopes.view());
+            sums.add(features, &parts);
             Ok(())
         })?;
         Ok(sums)
+    }
+
+    /// The losses and slopes of a group of rows, and their gradient where they are dense.
+    fn part(
+        &self,
+        trial: &Trial<T>,
+        features: Rows<'_, T>,
+        (targets, weights): (ArrayView2<'_, T>, ArrayView1<'_, T>),
+        n_losses: usize,
+    ) -> Part<T> {
+        let (n_rows, d, k) = (features.n_rows(), features.n_inputs(), trial.intercept.len());
+        let gradient = if let Rows::Dense(_) = features { (k, d) } else { (0, 0) };
+        let mut part = Part {
+            losses: vec![0.0; n_losses],
+            slopes: Array2::zeros((n_rows, k)),
+            gradient: Array2::zeros(gradient),
+        };
+        let n_cached = (CACHED / (d * size_of::<T>())).max(MIN_CACHED_ROWS).max(k);
+        for start in (0..n_rows).step_by(n_cached) {
+            let end = n_rows.min(start + n_cached);
+            let (rows, place) = (features.slice(start, end), s![start..end, ..]);
+            let mut slopes = part.slopes.slice_mut(place);
+            trial.scores_into(rows, slopes.view_mut());
+            let (targets, weights) = (targets.slice(place), weights.slice(s![start..end]));
+            self.objective.loss.differentiate(slopes.view_mut(), targets, weights, &mut part.losses);
+            if let Rows::Dense(rows) = rows {
+                add_cross(InstructionSet::best(), part.gradient.view_mut(), slopes.view(), rows);
+            }
+        }
+        part
     }
 
     /// Gives P⁻¹ of their gradients to those that stepped.
@@ -413,33 +500,4 @@ fn centred<T: Scalar>(model: &LinearModel<T>, centre: &[f64], outputs: std::ops:
         model.intercept()[output].to_f64() + shift
     });
     part.iter().map(|&w| w.to_f64()).chain(intercepts).collect()
-}
-
-/// sums += ZᵀR: products of groups of rows in T, in tiles of features that threads share.
-fn add_gradient<T: Scalar>(sums: &mut Array2<f64>, features: Rows<'_, T>, slopes: ArrayView2<'_, T>) {
-    let k = slopes.ncols();
-    let features = match features {
-        Rows::Dense(features) => features,
-        Rows::Sparse(features) => {
-            for (i, slopes) in slopes.outer_iter().enumerate() {
-                for (column, value) in features.row(i) {
-                    let value = value.to_f64();
-                    sums.row_mut(column).iter_mut().zip(slopes).for_each(|(sum, &s)| *sum += value * s.to_f64());
-                }
-            }
-            return;
-        }
-    };
-    let sums = sums.as_slice_mut().expect("row-major");
-    sums.par_chunks_mut(TILE * k).enumerate().for_each(|(block, sums)| {
-        let n_columns = sums.len() / k;
-        let columns = features.slice(s![.., block * TILE..block * TILE + n_columns]);
-        let mut product = vec![T::zero(); sums.len()];
-        let groups = columns.axis_chunks_iter(Axis(0), SUM_ROWS).zip(slopes.axis_chunks_iter(Axis(0), SUM_ROWS));
-        for (columns, slopes) in groups {
-            let out = ArrayViewMut2::from_shape((n_columns, k), &mut product).expect("a block");
-            matmul_into(columns.t(), slopes, out, Update::Set);
-            add_widened(InstructionSet::best(), sums, &product);
-        }
-    });
 }

@@ -1,0 +1,339 @@
+//! Rows against a few vectors as long as they: the scores of a linear model, and the gradient of what they cost.
+//!
+//! A product of matrices packs its operands into blocks; with few vectors that takes longer than the product, and the
+//! rows come from memory twice. These ops pack nothing: a caller that takes some rows at a time, few enough to stay in
+//! cache, reads them once for both.
+//!
+//! The order of the sums is fixed. Scores: value d of a row goes to sum d mod 16, and these are added by halves.
+//! Gradients: every sum takes the rows one after the other, each in one fused operation, whatever rows come together.
+
+use ndarray::{ArrayView2, ArrayViewMut2};
+
+use crate::dispatch::VectorOp;
+use crate::vector::Vector;
+use crate::{InstructionSet, Scalar};
+
+/// Partial sums of a score.
+const LANES: usize = 16;
+/// Vectors that are taken together at most.
+const MOST: usize = 6;
+
+/// As even shares of `k` vectors as can be, at most [`MOST`] each.
+#[inline(always)]
+fn share(k: usize) -> usize {
+    k.div_ceil(k.div_ceil(MOST).max(1))
+}
+
+/// `scores[i, j] = Σ rows[i, d]·weights[j, d]` over d.
+///
+/// # Panics
+/// When the shapes do not fit, or values of a row do not lie side by side.
+pub fn score_rows<T: Scalar>(
+    isa: InstructionSet,
+    rows: ArrayView2<'_, T>,
+    weights: ArrayView2<'_, T>,
+    scores: ArrayViewMut2<'_, T>,
+) {
+    let ((n, d), k) = (rows.dim(), weights.nrows());
+    assert!(weights.ncols() == d && scores.dim() == (n, k), "rows {:?}, weights {:?}", rows.dim(), weights.dim());
+    assert!(d < 2 || (rows.strides()[1] == 1 && weights.strides()[1] == 1), "values side by side");
+    isa.run_vectors(ScoreRows { rows, weights, scores });
+}
+
+struct ScoreRows<'a, T> {
+    rows: ArrayView2<'a, T>,
+    weights: ArrayView2<'a, T>,
+    scores: ArrayViewMut2<'a, T>,
+}
+
+impl<T: Scalar> VectorOp<T> for ScoreRows<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Value = T>>(mut self) {
+        // As many rows together as the registers hold sums for.
+        match LANES / V::LANES {
+            1 => self.all::<V, 1, 4>(),
+            2 => self.all::<V, 2, 2>(),
+            _ => self.all::<V, 4, 1>(),
+        }
+    }
+}
+
+impl<T: Scalar> ScoreRows<'_, T> {
+    #[inline(always)]
+    fn all<V: Vector<Value = T>, const P: usize, const R: usize>(&mut self) {
+        let (n, k) = self.scores.dim();
+        let share = share(k);
+        let mut j = 0;
+        while j < k {
+            let n_vectors = share.min(k - j);
+            match n_vectors {
+                1 => self.vectors::<V, P, R, 1>(n, j),
+                2 => self.vectors::<V, P, R, 2>(n, j),
+                3 => self.vectors::<V, P, R, 3>(n, j),
+                4 => self.vectors::<V, P, R, 4>(n, j),
+                5 => self.vectors::<V, P, R, 5>(n, j),
+                _ => self.vectors::<V, P, R, MOST>(n, j),
+            }
+            j += n_vectors;
+        }
+    }
+
+    /// The scores of all rows by the weights `j..j + J`.
+    #[inline(always)]
+    fn vectors<V: Vector<Value = T>, const P: usize, const R: usize, const J: usize>(&mut self, n: usize, j: usize) {
+        let mut i = 0;
+        while i + R <= n {
+            self.some::<V, P, R, J>(i, j);
+            i += R;
+        }
+        while i < n {
+            self.some::<V, P, 1, J>(i, j);
+            i += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn some<V: Vector<Value = T>, const P: usize, const R: usize, const J: usize>(&mut self, i: usize, j: usize) {
+        let d = self.rows.ncols();
+        let whole = d - d % LANES;
+        let (x_stride, w_stride) = (self.rows.strides()[0], self.weights.strides()[0]);
+        let x = self.rows.as_ptr().wrapping_offset(i as isize * x_stride);
+        let w = self.weights.as_ptr().wrapping_offset(j as isize * w_stride);
+        let mut sums = [[[V::splat(T::zero()); P]; J]; R];
+        // SAFETY: R rows from i on and J rows of weights from j on have d ≥ whole values, side by side.
+        unsafe { add_products((x, x_stride), (w, w_stride), whole, &mut sums) };
+        if whole < d {
+            let (mut x, mut w) = ([[T::zero(); LANES]; R], [[T::zero(); LANES]; J]);
+            for at in whole..d {
+                for (r, x) in x.iter_mut().enumerate() {
+                    x[at - whole] = self.rows[[i + r, at]];
+                }
+                for (r, w) in w.iter_mut().enumerate() {
+                    w[at - whole] = self.weights[[j + r, at]];
+                }
+            }
+            let stride = LANES as isize;
+            // SAFETY: R and J rows of LANES values.
+            unsafe { add_products((x.as_ptr().cast(), stride), (w.as_ptr().cast(), stride), LANES, &mut sums) };
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (column, sums) in sums.iter().enumerate() {
+                let mut lanes = [T::zero(); LANES];
+                for (p, sum) in sums.iter().enumerate() {
+                    // SAFETY: P vectors are LANES values.
+                    unsafe { sum.store(lanes.as_mut_ptr().add(p * V::LANES)) };
+                }
+                let mut half = LANES / 2;
+                while half > 0 {
+                    for lane in 0..half {
+                        lanes[lane] = lanes[lane] + lanes[lane + half];
+                    }
+                    half /= 2;
+                }
+                self.scores[[i + r, j + column]] = lanes[0];
+            }
+        }
+    }
+}
+
+/// Adds the products of R rows with J rows of weights, of `d` values, to their partial sums. Pointers come with the
+/// strides of rows.
+///
+/// # Safety
+/// All of it can be read; d is a multiple of [`LANES`], which is that of P vectors.
+#[inline(always)]
+unsafe fn add_products<V: Vector, const P: usize, const R: usize, const J: usize>(
+    (x, x_stride): (*const V::Value, isize),
+    (w, w_stride): (*const V::Value, isize),
+    d: usize,
+    sums: &mut [[[V; P]; J]; R],
+) {
+    let zero = V::splat(V::Value::default());
+    let mut at = 0;
+    while at < d {
+        for p in 0..P {
+            let mut weights = [zero; J];
+            for (j, weight) in weights.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *weight = unsafe { V::load(w.offset(j as isize * w_stride).add(at + p * V::LANES)) };
+            }
+            for (r, sums) in sums.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                let x = unsafe { V::load(x.offset(r as isize * x_stride).add(at + p * V::LANES)) };
+                for (sums, weight) in sums.iter_mut().zip(weights) {
+                    sums[p] = x.mul_add(weight, sums[p]);
+                }
+            }
+        }
+        at += LANES;
+    }
+}
+
+/// `sums[j, d] += Σᵢ factors[i, j]·rows[i, d]`, for each (j, d) in the order of the rows.
+///
+/// # Panics
+/// When the shapes do not fit, or values of a row do not lie side by side.
+pub fn add_cross<T: Scalar>(
+    isa: InstructionSet,
+    sums: ArrayViewMut2<'_, T>,
+    factors: ArrayView2<'_, T>,
+    rows: ArrayView2<'_, T>,
+) {
+    let (n, d) = rows.dim();
+    assert!(factors.nrows() == n && sums.dim() == (factors.ncols(), d), "sums {:?}, rows {:?}", sums.dim(), rows.dim());
+    assert!(d < 2 || (rows.strides()[1] == 1 && sums.strides()[1] == 1), "values side by side");
+    assert!(factors.ncols() < 2 || factors.strides()[1] == 1, "factors side by side");
+    isa.run_vectors(AddCross { sums, factors, rows });
+}
+
+struct AddCross<'a, T> {
+    sums: ArrayViewMut2<'a, T>,
+    factors: ArrayView2<'a, T>,
+    rows: ArrayView2<'a, T>,
+}
+
+impl<T: Scalar> VectorOp<T> for AddCross<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Value = T>>(mut self) {
+        let k = self.factors.ncols();
+        let share = share(k);
+        let mut first = 0;
+        while first < k {
+            let n_factors = share.min(k - first);
+            // Sums and values fit 16 registers.
+            match n_factors {
+                1 => self.add::<V, 1, 8>(first),
+                2 => self.add::<V, 2, 6>(first),
+                3 => self.add::<V, 3, 4>(first),
+                4 => self.add::<V, 4, 3>(first),
+                5 => self.add::<V, 5, 2>(first),
+                _ => self.add::<V, MOST, 2>(first),
+            }
+            first += n_factors;
+        }
+    }
+}
+
+impl<T: Scalar> AddCross<'_, T> {
+    /// `J` factors from `first` on.
+    #[inline(always)]
+    fn add<V: Vector<Value = T>, const J: usize, const M: usize>(&mut self, first: usize) {
+        let (n, d) = self.rows.dim();
+        let strip = M * V::LANES;
+        let (x, x_stride) = (self.rows.as_ptr(), self.rows.strides()[0]);
+        let (f, f_stride) = (self.factors.as_ptr().wrapping_add(first), self.factors.strides()[0]);
+        let s_stride = self.sums.strides()[0];
+        let s = self.sums.as_mut_ptr().wrapping_offset(first as isize * s_stride);
+        let whole = d - d % strip;
+        for at in (0..whole).step_by(strip) {
+            // SAFETY: values `at..at + strip` are within the n rows and the rows `first..first + J` of the sums; the
+            // factors from `first` on are J of each row.
+            unsafe { strips::<V, J, M>((s.add(at), s_stride), (f, f_stride), (x.add(at), x_stride), n) };
+        }
+        for at in whole..d {
+            for j in 0..J {
+                let mut sum = self.sums[[first + j, at]];
+                for i in 0..n {
+                    sum = self.factors[[i, first + j]].mul_add(self.rows[[i, at]], sum);
+                }
+                self.sums[[first + j, at]] = sum;
+            }
+        }
+    }
+}
+
+/// Adds `n` rows of M vectors, times J factors each, to J rows of M vectors. Pointers come with the strides of rows.
+///
+/// # Safety
+/// All of it can be read, and the sums written.
+#[inline(always)]
+unsafe fn strips<V: Vector, const J: usize, const M: usize>(
+    (s, s_stride): (*mut V::Value, isize),
+    (f, f_stride): (*const V::Value, isize),
+    (x, x_stride): (*const V::Value, isize),
+    n: usize,
+) {
+    let zero = V::splat(V::Value::default());
+    let mut sums = [[zero; M]; J];
+    for (j, sums) in sums.iter_mut().enumerate() {
+        for (v, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *sum = unsafe { V::load(s.offset(j as isize * s_stride).add(v * V::LANES)) };
+        }
+    }
+    for i in 0..n as isize {
+        let mut values = [zero; M];
+        for (v, value) in values.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *value = unsafe { V::load(x.offset(i * x_stride).add(v * V::LANES)) };
+        }
+        for (j, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let factor = V::splat(unsafe { *f.offset(i * f_stride).add(j) });
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum = value.mul_add(factor, *sum);
+            }
+        }
+    }
+    for (j, sums) in sums.iter().enumerate() {
+        for (v, sum) in sums.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { sum.store(s.offset(j as isize * s_stride).add(v * V::LANES)) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, s};
+
+    use super::*;
+
+    fn values<T: Scalar>(rows: usize, columns: usize, seed: usize) -> Array2<T> {
+        let value = |i: usize, j: usize| ((i * 7919 + j * 104_729 + seed * 31 + i * j) % 2003) as f64 / 1001.0 - 1.0;
+        Array2::from_shape_fn((rows, columns), |(i, j)| T::from_f64(value(i, j) / 3.0))
+    }
+
+    fn scores_by_the_contract<T: Scalar>(rows: &Array2<T>, weights: &Array2<T>) -> Array2<T> {
+        Array2::from_shape_fn((rows.nrows(), weights.nrows()), |(i, j)| {
+            let mut lanes = [T::zero(); LANES];
+            for d in 0..rows.ncols() {
+                lanes[d % LANES] = rows[[i, d]].mul_add(weights[[j, d]], lanes[d % LANES]);
+            }
+            for half in [8, 4, 2, 1] {
+                (0..half).for_each(|lane| lanes[lane] = lanes[lane] + lanes[lane + half]);
+            }
+            lanes[0]
+        })
+    }
+
+    fn check<T: Scalar>() {
+        for (n, d, k) in [(1, 1, 1), (3, 15, 2), (4, 16, 3), (9, 17, 4), (6, 300, 5), (7, 129, 7), (5, 64, 13), (0, 5, 2)] {
+            let (rows, weights, factors) = (values::<T>(n, d, 1), values::<T>(k, d, 2), values::<T>(n, k, 3));
+            let expected = scores_by_the_contract(&rows, &weights);
+            let start = values::<T>(k, d, 4);
+            let mut sums = start.clone();
+            for i in 0..n {
+                for ((j, d), sum) in sums.indexed_iter_mut() {
+                    *sum = factors[[i, j]].mul_add(rows[[i, d]], *sum);
+                }
+            }
+            for isa in InstructionSet::available() {
+                let mut scores = Array2::zeros((n, k));
+                score_rows(isa, rows.view(), weights.view(), scores.view_mut());
+                assert_eq!(scores, expected, "{isa:?} ({n}, {d}, {k})");
+                let mut got = start.clone();
+                let cut = n / 3;
+                add_cross(isa, got.view_mut(), factors.slice(s![..cut, ..]), rows.slice(s![..cut, ..]));
+                add_cross(isa, got.view_mut(), factors.slice(s![cut.., ..]), rows.slice(s![cut.., ..]));
+                assert_eq!(got, sums, "{isa:?} ({n}, {d}, {k})");
+            }
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_keeps_the_contract() {
+        check::<f32>();
+        check::<f64>();
+    }
+}
