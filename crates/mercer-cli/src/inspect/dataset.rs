@@ -157,10 +157,12 @@ impl<'a> Inspected<'a> {
     }
 
     fn needed(&self) -> String {
-        let TrainingMemory { map, panel, learner } = self.memory;
+        let TrainingMemory { map, panel, learner, features } = self.memory;
         let rows = bytes(self.table.n_stored() * if self.table.info().layout == Layout::Bytes { 1 } else { 4 });
+        let kept =
+            if features == 0 { String::new() } else { format!("; features kept between passes, {}", bytes(features)) };
         format!(
-            "about {} to train with {} features: {} to learn from, {} for a panel of rows, {} for the map; the rows take {rows}",
+            "about {} to train with {} features: {} to learn from, {} for a panel of rows, {} for the map{kept}; the rows take {rows}",
             bytes(self.memory.total()),
             count(self.n_components as u64),
             bytes(learner),

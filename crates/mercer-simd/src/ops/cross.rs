@@ -308,7 +308,9 @@ mod tests {
     }
 
     fn check<T: Scalar>() {
-        for (n, d, k) in [(1, 1, 1), (3, 15, 2), (4, 16, 3), (9, 17, 4), (6, 300, 5), (7, 129, 7), (5, 64, 13), (0, 5, 2)] {
+        for (n, d, k) in
+            [(1, 1, 1), (3, 15, 2), (4, 16, 3), (9, 17, 4), (6, 300, 5), (7, 129, 7), (5, 64, 13), (0, 5, 2)]
+        {
             let (rows, weights, factors) = (values::<T>(n, d, 1), values::<T>(k, d, 2), values::<T>(n, k, 3));
             let expected = scores_by_the_contract(&rows, &weights);
             let start = values::<T>(k, d, 4);

@@ -14,12 +14,12 @@
 use std::sync::{Arc, OnceLock};
 
 use mercer_simd::ops::cross::{add_cross, score_rows};
-use mercer_simd::ops::widen::add_widened;
 use mercer_simd::{InstructionSet, Scalar};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::cross::{GROUP, add_parts};
 use super::lbfgs::{Lbfgs, State, dot};
 use super::preconditioner::{Factor, Newton, Preconditioner};
 use super::{LinearModel, Loss};
@@ -28,17 +28,13 @@ use crate::{Error, Result};
 
 /// Steps with one Hessian at most.
 const MOST_STEPS: f64 = 10.0;
-/// Rows whose gradient is summed in the type of the features, by one thread.
-const GROUP: usize = 256;
 /// Bytes of rows that are scored, then summed.
 const CACHED: usize = 256 << 10;
 /// Rows at least that are: they share the weights and the sums.
 const MIN_CACHED_ROWS: usize = 8;
-/// Sums of the gradient that a thread adds up.
-const SHARE: usize = 4096;
 
 /// Features that can be passed over again and again, in panels of whole groups of [`SUM_ROWS`] rows.
-pub trait Passes<T: Scalar>: Sync {
+pub(crate) trait Passes<T: Scalar>: Sync {
     /// Number of rows.
     fn n_rows(&self) -> usize;
 
@@ -64,13 +60,13 @@ pub trait Passes<T: Scalar>: Sync {
 
 /// What is to be minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Objective {
+pub(crate) struct Objective {
     /// ℓ
-    pub loss: Loss,
+    pub(crate) loss: Loss,
     /// λ
-    pub lambda: f64,
+    pub(crate) lambda: f64,
     /// Whether there is an intercept, which is not penalised.
-    pub intercept: bool,
+    pub(crate) intercept: bool,
 }
 
 /// When to stop.
@@ -123,11 +119,11 @@ pub struct Convergence {
 
 /// The targets and weights of all rows.
 #[derive(Clone, Debug)]
-pub struct RowTargets<T> {
+pub(crate) struct RowTargets<T> {
     /// rows × outputs: ±1, or centred real values
-    pub targets: Array2<T>,
+    pub(crate) targets: Array2<T>,
     /// of a mean of one over the rows that count; zero where a row does not
-    pub weights: Array1<T>,
+    pub(crate) weights: Array1<T>,
 }
 
 /// The model that minimises `objective`, from `start` or from zero.
@@ -229,17 +225,12 @@ impl Sums {
                 self.slopes.iter_mut().zip(row).for_each(|(sum, &slope)| *sum += slope.to_f64());
             }
         }
+        let Rows::Sparse(features) = features else {
+            let parts: Vec<&Array2<T>> = parts.iter().map(|part| &part.gradient).collect();
+            return add_parts(&mut self.gradient, &parts);
+        };
         let d = self.gradient.ncols();
         let gradient = self.gradient.as_slice_mut().expect("row-major");
-        let Rows::Sparse(features) = features else {
-            gradient.par_chunks_mut(SHARE).enumerate().for_each(|(at, sums)| {
-                for part in parts {
-                    let part = part.gradient.as_slice().expect("row-major");
-                    add_widened(InstructionSet::best(), sums, &part[at * SHARE..at * SHARE + sums.len()]);
-                }
-            });
-            return;
-        };
         gradient.par_chunks_mut(d.max(1)).enumerate().for_each(|(output, sums)| {
             let slopes = parts.iter().flat_map(|part| part.slopes.column(output));
             for (i, &slope) in slopes.enumerate() {
@@ -353,11 +344,8 @@ impl<'a, T: Scalar> Search<'a, T> {
     ) -> Part<T> {
         let (n_rows, d, k) = (features.n_rows(), features.n_inputs(), trial.intercept.len());
         let gradient = if let Rows::Dense(_) = features { (k, d) } else { (0, 0) };
-        let mut part = Part {
-            losses: vec![0.0; n_losses],
-            slopes: Array2::zeros((n_rows, k)),
-            gradient: Array2::zeros(gradient),
-        };
+        let mut part =
+            Part { losses: vec![0.0; n_losses], slopes: Array2::zeros((n_rows, k)), gradient: Array2::zeros(gradient) };
         let n_cached = (CACHED / (d * size_of::<T>())).max(MIN_CACHED_ROWS).max(k);
         for start in (0..n_rows).step_by(n_cached) {
             let end = n_rows.min(start + n_cached);

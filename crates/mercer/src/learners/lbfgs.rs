@@ -1,6 +1,6 @@
 //! Limited-memory BFGS with a preconditioner, as a state that is told values and asked for points.
 //!
-//! The inverse Hessian is taken to be γP⁻¹, corrected by the last [`MEMORY`] steps s and changes of the gradient y
+//! The inverse Hessian is taken to be γP⁻¹, corrected by the last [`STEPS_KEPT`] steps s and changes of the gradient y
 //! (Nocedal and Wright, "Numerical optimization", algorithm 7.4), with γ = sᵀy / yᵀP⁻¹y of the last step. Since
 //! P⁻¹y is the change of the preconditioned gradient u = P⁻¹g, one application of P⁻¹ for each step is all it takes.
 //!
@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 /// Steps remembered.
-const MEMORY: usize = 12;
+pub(crate) const STEPS_KEPT: usize = 12;
 /// Part of the promised decrease that is asked for.
 const ARMIJO: f64 = 1e-4;
 /// Shortenings of one step before rounding is blamed.
@@ -144,7 +144,7 @@ impl Lbfgs {
             if pair.product > 0.0 && dot(&pair.change, &pair.preconditioned) > 0.0 {
                 self.pairs.push_back(pair);
             }
-            if self.pairs.len() > MEMORY {
+            if self.pairs.len() > STEPS_KEPT {
                 self.pairs.pop_front();
             }
         }

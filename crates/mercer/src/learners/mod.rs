@@ -7,6 +7,7 @@
 //! | [`Solver::Dual`] | hinge and squared hinge, features that fit memory | coordinate descent: [`solve_dual`] |
 
 mod cholesky;
+mod cross;
 mod dual;
 mod iterative;
 mod lambda;
@@ -19,12 +20,13 @@ mod ridge_rows;
 mod tiles;
 
 pub use dual::{DualLoss, DualParams, DualSolution, solve_dual};
-pub(crate) use iterative::minimize;
-pub use iterative::{Convergence, Objective, Passes, RowTargets, Stopping};
+pub use iterative::{Convergence, Stopping};
+pub(crate) use iterative::{Objective, Passes, RowTargets, minimize};
 pub use lambda::Lambda;
+pub(crate) use lbfgs::STEPS_KEPT;
 pub use linear::LinearModel;
 pub use loss::Loss;
-pub(crate) use preconditioner::{Newton, Preconditioner, Sampled};
+pub(crate) use preconditioner::{Newton, Preconditioner, Sampled, Scheme};
 pub use ridge::{RidgeStatistics, RidgeSystem};
 pub use ridge_rows::RidgeRows;
 
@@ -32,6 +34,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::Task;
 use crate::{Error, Result};
+
+/// More features than this are not summed into a square matrix, unless asked for.
+pub(crate) const MOST_DIRECT: usize = 4096;
 
 /// A learner as it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,6 +136,18 @@ impl LearnerSpec {
             return Err(Error::parameter("solver", "iterative", "auto or dual for the hinge loss, which has a kink"));
         }
         Ok(())
+    }
+
+    /// The solver for these sizes: never `auto`.
+    pub fn solver_for(&self, n_rows: u64, n_components: usize) -> Solver {
+        let plain = self.loss == Loss::Squared && self.intercept && self.class_weight == ClassWeight::Uniform;
+        let few_rows = RidgeRows::suit(n_rows, n_components) && n_rows <= MOST_DIRECT as u64;
+        match self.solver {
+            Solver::Auto if plain && (n_components <= MOST_DIRECT || few_rows) => Solver::Direct,
+            Solver::Auto if self.loss == Loss::Hinge => Solver::Dual,
+            Solver::Auto => Solver::Iterative,
+            given => given,
+        }
     }
 
     /// Checks that targets of this kind can be learned.

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::learn::learn;
 use super::{Features, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
-use crate::dataset::{Dataset, SUM_ROWS, TargetEncoder};
+use crate::dataset::{Dataset, Layout, TargetEncoder};
 use crate::driver::Driver;
+use crate::feature_maps::MapSpec;
 use crate::learners::{Convergence, ResolvedLearner};
 use crate::metrics::ApproximationReport;
+use crate::room::check_room;
 use crate::selection::LambdaChoice;
 use crate::selection::lambda::Fitting;
 use crate::{Error, Result};
@@ -39,7 +41,7 @@ impl<T: Scalar> Pipeline<T> {
             Error::Targets(format!("{} has no targets; name a column or a file of labels", dataset.info().name))
         })?;
         let encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
-        check_size(dataset, spec)?;
+        check_size::<T>(dataset, spec, encoder.n_outputs())?;
         let features = Features::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
         let approximation = features.approximation(dataset, spec.seed, driver)?;
 
@@ -83,14 +85,11 @@ impl<T: Scalar> Pipeline<T> {
 }
 
 /// Refuses what memory cannot hold before it is asked for.
-fn check_size(dataset: &Dataset, spec: &PipelineSpec) -> Result<()> {
-    let n_components = spec.map.n_components(dataset.n_inputs());
-    // Sums and factor are triangles of f64, or the rows are kept, and panels of rows in any case; the system knows
-    // whether it has the memory.
-    let kept = usize::try_from(dataset.n_rows()).map_or(n_components, |n| n_components.min(n.saturating_mul(2)));
-    if Vec::<f64>::new().try_reserve_exact(n_components.saturating_mul(kept.max(2 * SUM_ROWS))).is_err() {
-        let expected = "less: memory cannot hold what is learned from";
-        return Err(Error::parameter("n_components", n_components, expected));
+fn check_size<T: Scalar>(dataset: &Dataset, spec: &PipelineSpec, n_outputs: usize) -> Result<()> {
+    if spec.map == MapSpec::Identity && dataset.info().layout == Layout::Sparse {
+        return Ok(());
     }
-    Ok(())
+    let memory = spec.memory(dataset.n_rows(), dataset.n_inputs(), n_outputs, T::DTYPE);
+    let n_components = spec.map.n_components(dataset.n_inputs());
+    check_room(memory.total().into(), || format!("learning from {n_components} features"))
 }

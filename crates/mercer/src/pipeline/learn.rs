@@ -8,7 +8,7 @@ use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
     ClassWeight, Convergence, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss, Newton,
-    Objective, Passes, Preconditioner, RidgeRows, RowTargets, Sampled, Solver, Stopping, minimize, solve_dual,
+    Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
 };
 use crate::random::{Purpose, sample};
 use crate::selection::lambda::{self, Fitting, LambdaChoice, Score, Validation};
@@ -18,14 +18,6 @@ use crate::{Error, Result};
 const LAMBDA_OF_FEW_ROWS: f64 = 1e-3;
 /// Fewer rows than this are not divided.
 const MIN_ROWS_TO_HOLD_OUT: u64 = 20;
-/// More features than this are not summed into a square matrix, unless asked for.
-const MOST_DIRECT: usize = 4096;
-/// Rows that a preconditioner is made of: so many for each feature where these are summed, and where they are not.
-const SAMPLE_ROWS_OF_FEATURE: usize = 4;
-const SAMPLE_ROWS: usize = 4096;
-/// The larger of a Hessian, and the features that it is made of, at most.
-const MOST_NEWTON: usize = 2048;
-const MOST_NEWTON_VALUES: usize = 1 << 26;
 /// While λ is chosen a model need not be exact.
 const TRIAL_TOL: f64 = 1e-3;
 /// λs tried beyond the best.
@@ -47,27 +39,11 @@ pub(super) fn learn<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, cv:
     let loss = if spec.loss == Loss::Softmax && fitting.encoder.n_outputs() == 1 { Loss::Logistic } else { spec.loss };
     let spec = &LearnerSpec { loss, ..*spec };
     let validation = validation(fitting.dataset, spec.lambda, cv);
-    match resolve(fitting, spec) {
+    match spec.solver_for(fitting.dataset.n_rows(), fitting.map.n_components()) {
         Solver::Direct => direct(fitting, spec, validation),
         Solver::Dual => dual(fitting, spec, validation),
         Solver::Auto | Solver::Iterative => iterative(fitting, spec, validation),
     }
-}
-
-/// The solver for these sizes.
-fn resolve<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec) -> Solver {
-    let (n_rows, n_components) = (fitting.dataset.n_rows(), fitting.map.n_components());
-    let plain = spec.loss == Loss::Squared && spec.intercept && spec.class_weight == ClassWeight::Uniform;
-    match spec.solver {
-        Solver::Auto if plain && (n_components <= MOST_DIRECT || few_rows(n_rows, n_components)) => Solver::Direct,
-        Solver::Auto if spec.loss == Loss::Hinge => Solver::Dual,
-        Solver::Auto => Solver::Iterative,
-        given => given,
-    }
-}
-
-fn few_rows(n_rows: u64, n_components: usize) -> bool {
-    RidgeRows::suit(n_rows, n_components) && n_rows <= MOST_DIRECT as u64
 }
 
 /// Which rows judge, where there is a choice to make or a cross-validation to report.
@@ -301,19 +277,21 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
 
     /// The Hessian where all rows are few or short, else that of a sample.
     fn preconditioner(&self, loss: Loss) -> Result<Preconditioner<T>> {
-        let (n_rows, n_components) = (self.n_rows(), self.n_components());
-        let driver = self.fitting.driver;
+        let (n_rows, driver) = (self.n_rows(), self.fitting.driver);
         driver.check_interrupted()?;
-        if n_rows.min(n_components) <= MOST_NEWTON && n_rows * n_components <= MOST_NEWTON_VALUES {
-            let all: Vec<u64> = (0..n_rows as u64).collect();
-            let rows = self.features_of(&all)?.mapv(Scalar::to_f64);
-            return Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows))));
+        match Scheme::of(n_rows, self.n_components()) {
+            Scheme::Newton => {
+                let all: Vec<u64> = (0..n_rows as u64).collect();
+                let rows = self.features_of(&all)?.mapv(Scalar::to_f64);
+                Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows))))
+            }
+            Scheme::Sampled(wanted) => {
+                let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
+                chosen.sort_unstable();
+                let rows = self.features_of(&chosen)?;
+                Ok(Preconditioner::Sampled(driver.time("solve", || Sampled::new(rows, n_rows, loss.curvature()))))
+            }
         }
-        let wanted = if n_components <= MOST_DIRECT { SAMPLE_ROWS_OF_FEATURE * n_components } else { SAMPLE_ROWS };
-        let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted.max(SAMPLE_ROWS));
-        chosen.sort_unstable();
-        let rows = self.features_of(&chosen)?;
-        Ok(Preconditioner::Sampled(driver.time("solve", || Sampled::new(rows, n_rows, loss.curvature()))))
     }
 
     /// The features of some rows, given in order, densely.

@@ -13,7 +13,58 @@ use mercer_simd::{Scalar, Update, matmul_into};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 
+use super::MOST_DIRECT;
 use super::tiles::TILE;
+
+/// The larger of a Hessian of all rows, and the features that it is made of, at most.
+const MOST_NEWTON: usize = 2048;
+const MOST_NEWTON_VALUES: usize = 1 << 26;
+/// Rows of a sample: so many for each feature where these are summed, and where they are not.
+const SAMPLE_ROWS_OF_FEATURE: usize = 4;
+const SAMPLE_ROWS: usize = 4096;
+/// Features of a sample at most.
+const MOST_SAMPLE_VALUES: usize = 1 << 27;
+
+/// Which of the two suits some sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// All rows.
+    Newton,
+    /// So many.
+    Sampled(usize),
+}
+
+impl Scheme {
+    /// For so many rows and features.
+    pub(crate) fn of(n_rows: usize, n_components: usize) -> Self {
+        if n_rows.min(n_components) <= MOST_NEWTON && n_rows.saturating_mul(n_components) <= MOST_NEWTON_VALUES {
+            return Self::Newton;
+        }
+        let wanted = match n_components {
+            ..=MOST_DIRECT => (SAMPLE_ROWS_OF_FEATURE * n_components).max(SAMPLE_ROWS),
+            _ => SAMPLE_ROWS.min(MOST_SAMPLE_VALUES / n_components).max(1),
+        };
+        Self::Sampled(wanted.min(n_rows))
+    }
+
+    /// Bytes that it takes for so many rows, features and outputs, the features being of `size` bytes.
+    pub(crate) fn bytes(self, n_rows: u64, n_components: u64, n_outputs: u64, size: u64) -> u64 {
+        let triangle = |n: u64| n * (n + 1) / 2 * 8;
+        match self {
+            Self::Newton => {
+                let (less, values) = (n_rows.min(n_components), n_rows * n_components * 8);
+                values
+                    + if n_rows < n_components { values + n_rows * n_rows * 8 } else { 0 }
+                    + n_outputs * triangle(less)
+            }
+            Self::Sampled(m) => {
+                let m = m as u64;
+                let copies = if m < n_components { 2 } else { 1 };
+                copies * m * n_components * size + 2 * triangle(m.min(n_components))
+            }
+        }
+    }
+}
 
 /// Either.
 pub(crate) enum Preconditioner<T> {

@@ -18,8 +18,9 @@
 use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2};
 
-use super::{centre, product};
+use super::centre;
 use crate::learners::cholesky::Cholesky;
+use crate::learners::cross::{cross_sums, scores};
 use crate::learners::tiles::SymmetricTiles;
 use crate::{Error, Result};
 
@@ -87,9 +88,9 @@ impl<T: Scalar> Sampled<T> {
         // Columns of very different sizes lose nothing in T when each has length about one.
         let lengths: Vec<f64> = g.columns().into_iter().map(|x| x.dot(&x).sqrt().max(f64::MIN_POSITIVE)).collect();
         let unit = Array2::from_shape_fn(g.dim(), |(i, j)| T::from_f64(g[[i, j]] / lengths[j]));
-        let inner = product(turned.t(), unit.view()).mapv(Scalar::to_f64);
-        let inner = cholesky.solve(inner.view()).mapv(T::from_f64);
-        let taken = product(turned.view(), inner.view());
+        let inner = cross_sums(turned.view(), unit.view());
+        let inner = cholesky.solve(inner.t()).mapv(T::from_f64);
+        let taken = scores(turned.view(), inner.t().as_standard_layout().view());
         let weights =
             Array2::from_shape_fn(g.dim(), |(i, j)| (g[[i, j]] - taken[[i, j]].to_f64() * lengths[j]) / shift);
         (weights, intercepts)
