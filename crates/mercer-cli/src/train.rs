@@ -14,7 +14,7 @@ use crate::data::refuse_overwriting;
 use crate::failure::Failure;
 use crate::memory::{half_of_available, peak_bytes};
 use crate::output::in_json;
-use crate::progress::Bar;
+use crate::progress::{Bar, interrupted};
 use crate::rows::{TrainingRows, described};
 
 mod summary;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         // A folder that cannot be written is said before the work, not after it.
         drop(mercer_io::OutputFile::create(path)?);
     }
-    let mut driver = Driver::new(args.run.threads, &bar)?;
+    let mut driver = Driver::new(args.run.threads, &bar)?.keeping_interrupted(args.keep_interrupted);
     if let Some(bytes) = args.memory.or_else(half_of_available) {
         driver = driver.with_memory(bytes);
     }
@@ -98,6 +98,7 @@ impl Trained {
             "outputs": header.outputs,
             "lambda": self.report.lambda,
             "convergence": self.report.convergence,
+            "interrupted": interrupted(),
             "approximation": self.report.approximation,
             "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,

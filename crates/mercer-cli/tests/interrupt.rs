@@ -21,19 +21,23 @@ fn start(folder: &Folder, arguments: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Sends an interrupt once the process listens, and waits for its end. Its standard input stays open.
-fn interrupt(mut child: Child) -> Run {
+/// Sends an interrupt some time after the process listens, and waits for its end. Its standard input stays open.
+fn interrupt_after(mut child: Child, wait: Duration) -> Run {
     while !listens(&child) {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be interrupted");
         std::thread::sleep(Duration::from_millis(5));
     }
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(wait);
     let input = child.stdin.take();
     let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(kill.success());
     let run = Run::from(child.wait_with_output().unwrap());
     drop(input);
     run
+}
+
+fn interrupt(child: Child) -> Run {
+    interrupt_after(child, Duration::from_millis(300))
 }
 
 /// Nobody writes to the pipe, so that the command waits for ever.
@@ -66,4 +70,25 @@ fn ctrl_c_leaves_nothing_behind() {
     assert_eq!(run, Run { status: Some(130), stdout: String::new(), stderr });
     assert_eq!(folder.names(), before);
     assert_eq!(folder.text("old.mercer"), "as it was");
+}
+
+#[test]
+fn ctrl_c_keeps_the_model_so_far_if_asked() {
+    let (folder, table) = (Folder::new(), Table::new(2_000, 6, 3));
+    folder.write("a.csv", table.headerless());
+    // 100 folds of some solutions each: it would take minutes, and the first is there in a moment.
+    let arguments = "train a.csv --learner svm --n-components 128 --cv 100 --keep-interrupted -o kept.mercer";
+    let mut wait = Duration::from_secs(1);
+    let run = loop {
+        let run = interrupt_after(start(&folder, arguments), wait);
+        // A slow machine may have no model yet.
+        if run.status != Some(130) || wait > Duration::from_secs(20) {
+            break run;
+        }
+        wait *= 2;
+    };
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
+    assert!(run.stdout.contains("NOT converged: ended by Ctrl-C after"), "{}", run.stdout);
+    let scores = folder.json("evaluate kept.mercer a.csv");
+    assert!(scores["test"]["accuracy"].as_f64().unwrap() > 0.5, "{scores}");
 }

@@ -1,6 +1,7 @@
 //! The block driver: the one owner of threads, of the row-block size, and of progress.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mercer_simd::{CsrMatrix, Scalar, huge_pages};
@@ -46,6 +47,9 @@ pub struct Driver<'p> {
     progress: &'p dyn Progress,
     seconds: Mutex<Vec<(&'static str, Duration)>>,
     memory: u64,
+    keeps_interrupted: bool,
+    /// whether there is a model to end with
+    has_model: AtomicBool,
 }
 
 /// Bytes for features that are kept, unless the caller knows better.
@@ -64,7 +68,25 @@ impl<'p> Driver<'p> {
             .num_threads(threads)
             .build()
             .map_err(|_| Error::parameter("threads", threads, "a number of threads that can be started"))?;
-        Ok(Self { pool, progress, seconds: Mutex::new(Vec::new()), memory: DEFAULT_MEMORY })
+        let (seconds, has_model) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        Ok(Self { pool, progress, seconds, memory: DEFAULT_MEMORY, keeps_interrupted: false, has_model })
+    }
+
+    /// The same driver, for which a training that is interrupted ends with the best model so far, once there is one.
+    #[must_use]
+    pub fn keeping_interrupted(mut self, keeps: bool) -> Self {
+        self.keeps_interrupted = keeps;
+        self
+    }
+
+    /// There is a model that an interrupted training could end with.
+    pub(crate) fn has_model(&self) {
+        self.has_model.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the training is to end with the model it has.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.keeps_interrupted && self.has_model.load(Ordering::Relaxed) && self.progress.interrupted()
     }
 
     /// The same driver with so many bytes for features that are kept between passes; what does not fit is mapped again
@@ -95,7 +117,7 @@ impl<'p> Driver<'p> {
     /// # Errors
     /// [`Error::Interrupted`] when the work should end.
     pub fn check_interrupted(&self) -> Result<()> {
-        if self.progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.progress.interrupted() && !self.ends_early() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Hands `each` panels of rows that are kept, with the number of their first rows.

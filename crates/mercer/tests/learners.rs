@@ -7,13 +7,15 @@
 #[path = "pipeline/data.rs"]
 mod data;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use data::{Data, bits, normal, rings, signs, sparse_signs, waves};
 use mercer::dataset::{BlockRows, TargetBlock};
 use mercer::feature_maps::{Gamma, MapSpec};
 use mercer::learners::{ClassWeight, Convergence, Lambda, LearnerSpec, Loss, Solver, Stopping};
 use mercer::pipeline::{Evaluation, FitReport, Pipeline, PipelineSpec};
 use mercer::preprocess::PreprocessSpec;
-use mercer::{Driver, Error, Scalar, Silent};
+use mercer::{Driver, Error, Progress, Scalar, Silent};
 use ndarray::{Array1, Array2, Axis, concatenate};
 
 const CLASS_LOSSES: [Loss; 4] = [Loss::Squared, Loss::SquaredHinge, Loss::Logistic, Loss::Softmax];
@@ -321,5 +323,48 @@ fn losses_refuse_targets_they_cannot_learn() {
         let mut bad = spec(Loss::Logistic, 1e-3);
         bad.learner.stopping = Stopping { tol, max_iter };
         assert!(Pipeline::<f32>::fit(&blobs(0, 100, 2).dataset(), &bad, &driver).is_err());
+    }
+}
+
+/// Interrupts when it was asked often enough.
+struct Impatient {
+    asked: AtomicU64,
+    limit: u64,
+}
+
+impl Progress for Impatient {
+    fn interrupted(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.limit
+    }
+}
+
+/// Wherever it is interrupted a training ends with an error while there is no model, and with one from then on.
+#[test]
+fn an_interrupted_training_keeps_its_model_if_asked() {
+    let data = blobs(0, 400, 3).dataset();
+    for (loss, lambda) in
+        [(Loss::SquaredHinge, Lambda::Value(1e-4)), (Loss::SquaredHinge, Lambda::Auto), (Loss::Hinge, Lambda::Auto)]
+    {
+        let spec = PipelineSpec { learner: LearnerSpec::new(loss, lambda), ..spec(loss, 1e-4) };
+        let (mut n_errors, mut n_kept) = (0, 0);
+        for limit in (0..).step_by(7) {
+            let progress = Impatient { asked: AtomicU64::new(0), limit };
+            let driver = Driver::new(1, &progress).unwrap().keeping_interrupted(true);
+            match Pipeline::<f64>::fit(&data, &spec, &driver) {
+                Err(error) => {
+                    assert!(matches!(error, Error::Interrupted) && n_kept == 0, "{loss:?} {limit}: {error}");
+                    n_errors += 1;
+                }
+                Ok((pipeline, report)) if !report.convergence.unwrap().converged => {
+                    let Evaluation::Classification(scores) = pipeline.evaluate(&driver, &data).unwrap() else {
+                        panic!("classes")
+                    };
+                    assert!(scores.accuracy > 0.5, "{loss:?} {limit}: {}", scores.accuracy);
+                    n_kept += 1;
+                }
+                Ok(_) => break,
+            }
+        }
+        assert!(n_errors > 1 && n_kept > 1, "{loss:?}: {n_errors} errors, {n_kept} kept");
     }
 }

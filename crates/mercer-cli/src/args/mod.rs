@@ -92,6 +92,9 @@ pub(crate) struct TrainArgs {
     /// Changes no result
     #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = "Run")]
     pub(crate) memory: Option<u64>,
+    /// Let Ctrl-C end the learning with the best model so far, and go on with that; a second Ctrl-C ends all
+    #[arg(long, help_heading = "Run")]
+    pub(crate) keep_interrupted: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }

@@ -11,6 +11,7 @@ use mercer::preprocess::PreprocessSpec;
 use super::{Trained, cross_validation};
 use crate::args::TrainArgs;
 use crate::memory::peak_bytes;
+use crate::progress::interrupted;
 use crate::text::{bytes, count, kernel, learner, number, parameters, percent, real_values, scores, tables};
 
 pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
@@ -170,7 +171,11 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
 fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     let mut lines = vec![format!("learner     {}", chosen(trained, args))];
     if let Some(end) = &trained.report.convergence {
-        let state = if end.converged { "converged" } else { "NOT converged (see --max-iter and --tol)" };
+        let state = match (end.converged, interrupted()) {
+            (true, _) => "converged",
+            (false, true) => "NOT converged: ended by Ctrl-C",
+            (false, false) => "NOT converged (see --max-iter and --tol)",
+        };
         let (passes, objective) = (count(end.iterations as u64), number(end.objective));
         let gradient = end.gradient_norm.map_or(String::new(), |norm| format!(", gradient {}", number(norm)));
         let gap = end.gap.map_or(String::new(), |gap| format!(", at most {} above the least", number(gap)));

@@ -56,6 +56,9 @@ pub(crate) trait Passes<T: Scalar>: Sync {
     /// # Errors
     /// What `work` returns, or [`Error::Interrupted`].
     fn between(&self, stage: &'static str, work: &mut (dyn FnMut() -> Result<()> + Send)) -> Result<()>;
+
+    /// Told that there is a model; whether it is to be the last.
+    fn ends_early(&self) -> bool;
 }
 
 /// What is to be minimised.
@@ -148,6 +151,9 @@ pub(crate) fn minimize<T: Scalar>(
         search.evaluate()?;
         passes.between("solve", &mut || search.advance(stopping.tol))?;
         iterations += 1;
+        if (iterations > 1 || start.is_some()) && passes.ends_early() {
+            break;
+        }
     }
     search.finish(iterations)
 }

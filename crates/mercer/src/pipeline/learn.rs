@@ -107,12 +107,16 @@ fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Opt
         let solved: Vec<DualSolution> = fitting.driver.time("learn", || {
             let one = |output: usize| {
                 let positive: Vec<bool> = task.targets.targets.column(output).iter().map(|y| *y > T::zero()).collect();
-                let interrupted = || fitting.driver.check_interrupted().is_err();
+                let interrupted = || fitting.driver.check_interrupted().is_err() || fitting.driver.ends_early();
                 solve_dual(kept.view(), &positive, &costs, &params, &interrupted)
             };
             (0..task.targets.targets.ncols()).into_par_iter().map(one).collect()
         });
+        // A model of which some classes have no weights yet is none.
         fitting.driver.check_interrupted()?;
+        if fitting.driver.ends_early() {
+            return Err(Error::Interrupted);
+        }
         let weights = Array2::from_shape_fn((rows.n_components(), solved.len()), |(i, output)| {
             T::from_f64(solved[output].weights[i])
         });
@@ -152,16 +156,25 @@ fn by<T: Scalar>(
     let given = spec.lambda.given(targets.weights.iter().map(|&w| w.to_f64()).sum());
     let spreads = rows.spreads();
     targets.targets = Array2::from_shape_fn(targets.targets.dim(), |(i, j)| targets.targets[[i, j]] / spreads[j]);
+    let mut last = None;
     let choice = match validation {
-        Some(validation) => validate(rows, &mut targets, spec, &candidates(given), validation, &mut solve)?,
+        Some(validation) => validate(rows, &mut targets, spec, &candidates(given), validation, &mut solve, &mut last)?,
         None => None,
     };
     let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
-    let (model, convergence) = solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?;
+    let driver = rows.fitting.driver;
+    let (model, convergence) = match last.take_if(|_| driver.ends_early()) {
+        Some(last) => last,
+        None => match (solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None }), last) {
+            (Err(Error::Interrupted), Some(last)) if driver.ends_early() => last,
+            (solved, _) => solved?,
+        },
+    };
     Ok(Learned { model: model.scaled(&spreads)?, lambda, solver, choice, convergence: Some(convergence) })
 }
 
-/// Tries λ from the largest on, each model from the last, until none was better for a while.
+/// Tries λ from the largest on, each model from the last, until none was better for a while. `last` is the last model
+/// that was whole.
 fn validate<T: Scalar>(
     rows: &TrainingRows<'_, '_, T>,
     targets: &mut RowTargets<T>,
@@ -169,8 +182,10 @@ fn validate<T: Scalar>(
     candidates: &[f64],
     validation: Validation,
     solve: &mut impl FnMut(Task<'_, T>) -> Result<(LinearModel<T>, Convergence)>,
+    last: &mut Option<(LinearModel<T>, Convergence)>,
 ) -> Result<Option<LambdaChoice>> {
     let all = targets.weights.clone();
+    let driver = rows.fitting.driver;
     let stopping = Stopping { tol: spec.stopping.tol.max(TRIAL_TOL), ..spec.stopping };
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
@@ -182,18 +197,32 @@ fn validate<T: Scalar>(
         }
         targets.weights = Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] });
         let mut scores = vec![None; candidates.len()];
-        let mut model: Option<LinearModel<T>> = None;
+        let mut start: Option<LinearModel<T>> = None;
         for (at, &lambda) in candidates.iter().enumerate() {
-            let (next, _) = solve(Task { targets, lambda, stopping, start: model.as_ref() })?;
-            scores[at] = Some(rows.score(&next, &targets.targets, &judges, spec.loss)?);
-            model = Some(next);
+            let (model, convergence) = match solve(Task { targets, lambda, stopping, start: start.as_ref() }) {
+                Err(Error::Interrupted) if driver.ends_early() => break,
+                solved => solved?,
+            };
+            scores[at] = Some(rows.score(&model, &targets.targets, &judges, spec.loss)?);
+            start = Some(model.clone());
+            *last = Some((model, Convergence { converged: false, ..convergence }));
+            driver.has_model();
             // Of one fold alone: all folds must be judged by the same candidates.
             if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], !rows.classes.is_empty(), PATIENCE)
             {
                 break;
             }
+            if driver.ends_early() {
+                break;
+            }
         }
-        folds.push(scores);
+        // Of folds that were not finished the first will do.
+        if folds.is_empty() || !driver.ends_early() {
+            folds.push(scores);
+        }
+        if driver.ends_early() {
+            break;
+        }
     }
     targets.weights = all;
     lambda::choose_lambda_of(rows.fitting.encoder, candidates, &folds).map(Some)
@@ -372,5 +401,10 @@ impl<T: Scalar> Passes<T> for TrainingRows<'_, '_, T> {
     fn between(&self, stage: &'static str, work: &mut (dyn FnMut() -> Result<()> + Send)) -> Result<()> {
         self.fitting.driver.check_interrupted()?;
         self.fitting.driver.time(stage, work)
+    }
+
+    fn ends_early(&self) -> bool {
+        self.fitting.driver.has_model();
+        self.fitting.driver.ends_early()
     }
 }
