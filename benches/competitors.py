@@ -3,6 +3,7 @@
     competitors.py about                    versions, in one line
     competitors.py <name>                   one JSON object a line, as mercer-bench prints them
     competitors.py train-child <threads>    one run of the train bench, for its peak memory
+    competitors.py accuracy-child <name>    one pipeline of the accuracy bench
     competitors.py polars-child <file>      polars' part of the read bench, with POLARS_MAX_THREADS of the environment
     competitors.py extra-child              scikit-learn-extra's part of the spectral bench: its last release needs
                                             numpy before 2, so it runs under the Python that MERCER_SKLEARN_EXTRA names
@@ -377,6 +378,149 @@ def read_idx(name, header):
         return np.frombuffer(file.read(), dtype=np.uint8, offset=header)
 
 
+def read_linear(name):
+    """Rows in the form that is the fastest, and their classes."""
+    from sklearn.datasets import load_svmlight_file
+
+    folder = os.environ.get("MERCER_DATA", "")
+    if name == "MNIST":
+        rows, labels = read_mnist()[:2]
+        return scipy.sparse.csr_matrix(rows.astype(np.float64)), labels
+    if name == "covertype":
+        data = np.loadtxt(os.path.join(folder, "covtype/covtype.data.gz"), delimiter=",")
+        return scipy.sparse.csr_matrix(data[:, :-1] / np.abs(data[:, :-1]).max(axis=0)), data[:, -1]
+    return load_svmlight_file(os.path.join(folder, f"{name}/{name}.gz"))
+
+
+def margins(rows, labels, weights, intercept):
+    """y (w x + b) for every class against the rest, or for two classes the second against the first."""
+    classes = np.unique(labels)
+    positive = classes[1:] if len(classes) == 2 else classes
+    signs = np.where(labels[:, None] == positive[None, :], 1.0, -1.0)
+    return signs * (rows @ weights.T + intercept)
+
+
+def objective(loss, rows, labels, model):
+    """The mean loss and lambda times the squared weights, for C = 1."""
+    penalty = np.sum(model.coef_**2) / (2 * rows.shape[0])
+    if loss == "softmax" and len(model.classes_) > 2:
+        scores = rows @ model.coef_.T + model.intercept_
+        right = scores[np.arange(len(labels)), np.searchsorted(model.classes_, labels)]
+        top = scores.max(axis=1)
+        return np.mean(top + np.log(np.exp(scores - top[:, None]).sum(axis=1)) - right) + penalty
+    m = margins(rows, labels, model.coef_, model.intercept_)
+    if loss == "softmax":
+        return np.logaddexp(0, -m).mean() + penalty
+    slack = np.maximum(0, 1 - m)
+    return np.mean(np.sum(slack if loss == "hinge" else slack**2, axis=1)) + penalty
+
+
+def linear_models(loss, n_classes):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    if loss == "softmax":
+        solvers = ["lbfgs", "newton-cholesky", "newton-cg"] + ["liblinear"] * (n_classes == 2)
+        for solver in solvers:
+            for tol in [1e-2, 1e-3, 1e-4]:
+                yield LogisticRegression(C=1.0, solver=solver, tol=tol, max_iter=2000)
+        return
+    for dual in [True] if loss == "hinge" else [True, False]:
+        for tol in [1.0, 1e-1, 1e-2, 1e-3]:
+            name = "hinge" if loss == "hinge" else "squared_hinge"
+            yield LinearSVC(loss=name, dual=dual, tol=tol, C=1.0, fit_intercept=False, max_iter=1000, random_state=0)
+
+
+# A competitor whose run is longer than this is not asked for a smaller tolerance.
+LONGEST_LINEAR = 120.0
+
+
+def bench_linear():
+    import warnings
+
+    warnings.simplefilter("ignore")
+    for name, n_rows in [("w8a", 49_749), ("ijcnn1", 49_990), ("covertype", 581_012), ("MNIST", 60_000)]:
+        try:
+            rows, labels = read_linear(name)
+        except OSError as error:
+            skip("linear", "scikit-learn", f"no data: {error}")
+            continue
+        assert rows.shape[0] == n_rows
+        for loss in ["hinge", "squared hinge", "softmax"]:
+            tried, too_long = [], set()
+            for model in linear_models(loss, len(np.unique(labels))):
+                solver = getattr(model, "solver", getattr(model, "dual", None))
+                if solver in too_long:
+                    continue
+                with threadpool_limits(2 if loss == "softmax" else 1):
+                    start = time.perf_counter()
+                    model.fit(rows, labels)
+                    seconds = time.perf_counter() - start
+                tried.append((seconds, objective(loss, rows, labels, model), f"{solver}"))
+                if seconds > LONGEST_LINEAR:
+                    too_long.add(solver)
+            least = min(value for _, value, _ in tried)
+            seconds, value, solver = min(one for one in tried if one[1] <= least * (1 + 1e-3))
+            for threads in THREADS:
+                further = {"objective": value, "least_objective": least, "solver": solver}
+                report("linear", f"{name}, {loss}", threads, "scikit-learn", (seconds, 1), n_rows, "row", **further)
+
+
+ACCURACY = {
+    "exact SVC": "SVC",
+    "Nystroem 4000, LinearSVC": ("Nystroem", 4000, "LinearSVC"),
+    "Nystroem 4000, SGDClassifier": ("Nystroem", 4000, "SGDClassifier"),
+    "Nystroem 8000, RidgeClassifier": ("Nystroem", 8000, "RidgeClassifier"),
+    "RBFSampler 16384, RidgeClassifier": ("RBFSampler", 16384, "RidgeClassifier"),
+    "RBFSampler 8192, LinearSVC": ("RBFSampler", 8192, "LinearSVC"),
+}
+
+
+def bench_accuracy():
+    for name in ACCURACY:
+        child = [sys.executable, __file__, "accuracy-child", name]
+        result = subprocess.run(child, stdout=subprocess.PIPE, text=True)
+        if result.returncode != 0:
+            skip("accuracy", "scikit-learn", f"{name} failed")
+            continue
+        seconds, accuracy, memory = json.loads(result.stdout)
+        further = {"accuracy": accuracy, "peak_memory_bytes": memory}
+        report("accuracy", name, 2, "scikit-learn", (seconds, 1), 60_000, "row", **further)
+
+
+def accuracy_child(name):
+    import resource
+
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
+    from sklearn.linear_model import RidgeClassifier, SGDClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import SVC, LinearSVC
+
+    train, labels, test, test_labels = read_mnist()
+    if ACCURACY[name] == "SVC":
+        model = SVC(C=5, gamma=0.02, cache_size=2000)
+    else:
+        map_name, n_components, learner = ACCURACY[name]
+        maps = {"Nystroem": Nystroem, "RBFSampler": RBFSampler}
+        learners = {
+            "LinearSVC": lambda: LinearSVC(C=5, tol=1e-2),
+            "RidgeClassifier": lambda: RidgeClassifier(alpha=0.01, solver="cholesky", copy_X=False),
+            "SGDClassifier": lambda: SGDClassifier(alpha=1e-6, max_iter=30, average=True, n_jobs=2, random_state=0),
+        }
+        feature_map = maps[map_name](gamma=0.02, n_components=n_components, random_state=0)
+        model = make_pipeline(feature_map, learners[learner]())
+    with threadpool_limits(2):
+        start = time.perf_counter()
+        model.fit(train, labels)
+        accuracy = float((model.predict(test) == test_labels).mean())
+        seconds = time.perf_counter() - start
+    print(json.dumps([seconds, accuracy, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024]))
+
+
+def bench_scale():
+    """Nobody else trains from such files in so little memory."""
+
+
 def about():
     blas = sorted({f"{x['internal_api']} {x['version']}" for x in threadpool_info() if x["user_api"] == "blas"})
     names = ["numpy", "scipy", "scikit-learn", "pandas", "polars", "pyarrow"]
@@ -404,6 +548,9 @@ BENCHES = {
     "read": bench_read,
     "kernels": bench_kernels,
     "train": bench_train,
+    "linear": bench_linear,
+    "accuracy": bench_accuracy,
+    "scale": bench_scale,
 }
 
 
@@ -413,6 +560,8 @@ def main(arguments):
             about()
         case ["train-child", threads]:
             train_child(int(threads))
+        case ["accuracy-child", pipeline]:
+            accuracy_child(pipeline)
         case ["polars-child", path]:
             polars_child(path)
         case ["extra-child"]:

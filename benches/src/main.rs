@@ -8,16 +8,19 @@
 //!
 //! `cargo xtask bench` builds and runs both sides in turn and writes the record.
 
+mod accuracy;
 mod cholesky;
 mod csr;
 mod gram;
 mod hadamard;
 mod kernels;
+mod linear;
 mod map;
 mod matmul;
 mod measure;
 mod normals;
 mod read;
+mod scale;
 mod sincos;
 mod spectral;
 mod train;
@@ -31,7 +34,7 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 12] = [
+const BENCHES: [Bench; 15] = [
     Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
     Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
@@ -44,6 +47,9 @@ const BENCHES: [Bench; 12] = [
     Bench { name: "read", conditions: read::CONDITIONS, run: read::run },
     Bench { name: "kernels", conditions: kernels::CONDITIONS, run: kernels::run },
     Bench { name: "train", conditions: train::CONDITIONS, run: train::run },
+    Bench { name: "linear", conditions: linear::CONDITIONS, run: linear::run },
+    Bench { name: "accuracy", conditions: accuracy::CONDITIONS, run: accuracy::run },
+    Bench { name: "scale", conditions: scale::CONDITIONS, run: scale::run },
 ];
 
 fn main() -> ExitCode {

@@ -34,7 +34,7 @@ pub(crate) fn run() {
     for (variant, further) in VARIANTS {
         for threads in THREADS {
             match train(&binary, &files, threads, further) {
-                Ok(result) => result.report(variant, threads),
+                Ok(result) => result.report("train", format!("MNIST, D = 4096, {variant}"), threads),
                 Err(reason) => return skip("train", &reason),
             }
         }
@@ -42,7 +42,7 @@ pub(crate) fn run() {
 }
 
 /// The command and the four files.
-fn places() -> Result<(PathBuf, [PathBuf; 4]), String> {
+pub(crate) fn places() -> Result<(PathBuf, [PathBuf; 4]), String> {
     let variable = |name: &str| std::env::var_os(name).ok_or(format!("{name} is not set"));
     let binary = PathBuf::from(variable("MERCER_BIN")?);
     let folder = Path::new(&variable("MERCER_DATA")?).join("mnist");
@@ -52,22 +52,21 @@ fn places() -> Result<(PathBuf, [PathBuf; 4]), String> {
     }
 }
 
-struct Trained {
+pub(crate) struct Trained {
     seconds: f64,
     accuracy: f64,
     peak_memory_bytes: f64,
 }
 
 impl Trained {
-    fn report(&self, variant: &str, threads: usize) {
-        let variant = format!("MNIST, D = 4096, {variant}");
-        let case = Case { name: "train", variant, threads, work: N_ROWS, unit: "row" };
+    pub(crate) fn report(&self, name: &'static str, variant: String, threads: usize) {
+        let case = Case { name, variant, threads, work: N_ROWS, unit: "row" };
         let further = [("accuracy", self.accuracy), ("peak_memory_bytes", self.peak_memory_bytes)];
         case.report_of("mercer", Timing { seconds: self.seconds, repeats: 1 }, &further);
     }
 }
 
-fn train(binary: &Path, files: &[PathBuf; 4], threads: usize, further: &[&str]) -> Result<Trained, String> {
+pub(crate) fn train(binary: &Path, files: &[PathBuf; 4], threads: usize, further: &[&str]) -> Result<Trained, String> {
     let [images, labels, test_images, test_labels] = files;
     let mut command = Command::new(binary);
     command.arg("train").arg(images).arg("--labels").arg(labels);
