@@ -6,6 +6,7 @@
 //! | [`Solver::Iterative`] | every smooth loss, any D | passes, L-BFGS preconditioned by a sample of rows |
 //! | [`Solver::Dual`] | hinge and squared hinge, features that fit memory | coordinate descent: [`solve_dual`] |
 
+mod calibration;
 mod cholesky;
 mod dual;
 mod iterative;
@@ -18,6 +19,7 @@ mod ridge;
 mod ridge_rows;
 mod tiles;
 
+pub use calibration::{Link, Sigmoid};
 pub use dual::{DualLoss, DualParams, DualSolution, solve_dual};
 pub(crate) use iterative::minimize;
 pub use iterative::{Convergence, Objective, Passes, RowTargets, Stopping};
