@@ -4,6 +4,7 @@ use mercer_simd::Scalar;
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
+use super::calibrate::Calibration;
 use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
@@ -38,6 +39,7 @@ pub(super) struct Learned<T> {
     pub(super) solver: Solver,
     pub(super) choice: Option<LambdaChoice>,
     pub(super) convergence: Option<Convergence>,
+    pub(super) calibration: Option<Calibration>,
 }
 
 /// Learns what `spec` says.
@@ -96,8 +98,13 @@ fn direct<T: Scalar>(
         None => None,
     };
     let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
+    let without = |folds, part| {
+        let rest = fitting.gather_without(&gathered, folds, part)?;
+        fitting.driver.time("solve", || rest.into_system()?.into_solution(lambda))
+    };
+    let calibration = fitting.calibration.map(|parts| parts.calibrate(fitting, without)).transpose()?;
     let model = fitting.driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
-    Ok(Learned { model, lambda, solver: Solver::Direct, choice, convergence: None })
+    Ok(Learned { model, lambda, solver: Solver::Direct, choice, convergence: None, calibration })
 }
 
 fn iterative<T: Scalar>(
@@ -182,7 +189,21 @@ fn by<T: Scalar>(
     };
     let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
     let (model, convergence) = solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?;
-    Ok(Learned { model: model.scaled(&spreads)?, lambda, solver, choice, convergence: Some(convergence) })
+    let model = model.scaled(&spreads)?;
+    // After the model: a preconditioner remembers what it was used for, and the model must not depend on this.
+    let all = targets.weights.clone();
+    let without = |folds, part| {
+        targets.weights = without(&all, &rows.fold(folds, part));
+        Ok(solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?.0)
+    };
+    let fitting = rows.fitting;
+    let calibration = fitting.calibration.map(|parts| parts.calibrate(fitting, without)).transpose()?;
+    Ok(Learned { model, lambda, solver, choice, convergence: Some(convergence), calibration })
+}
+
+/// Weights of rows, zero for those that judge.
+fn without<T: Scalar>(all: &Array1<T>, judges: &[bool]) -> Array1<T> {
+    Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] })
 }
 
 /// Tries λ from the largest on, each model from the last, until none was better for a while.
@@ -198,13 +219,13 @@ fn validate<T: Scalar>(
     let stopping = Stopping { tol: spec.stopping.tol.max(TRIAL_TOL), ..spec.stopping };
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
-        let judges = rows.fold(validation.n_parts(), fold);
+        let judges = rows.fold(Folds::new(rows.fitting.seed, Purpose::Fold, validation.n_parts()), fold);
         let n_judges = judges.iter().filter(|judge| **judge).count();
         if n_judges == 0 || n_judges == judges.len() {
             targets.weights = all;
             return validation.nothing_held_out(rows.fitting.dataset).map(|()| None);
         }
-        targets.weights = Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] });
+        targets.weights = without(&all, &judges);
         let mut scores = vec![None; candidates.len()];
         let mut model: Option<LinearModel<T>> = None;
         for (at, &lambda) in candidates.iter().enumerate() {
@@ -294,8 +315,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     }
 
     /// Whether each row is in a part of several, as [`Selection::Fold`] deals them.
-    fn fold(&self, n_parts: usize, fold: usize) -> Vec<bool> {
-        let mut folds = Folds::new(self.fitting.seed, Purpose::Fold, n_parts);
+    fn fold(&self, mut folds: Folds, fold: usize) -> Vec<bool> {
         (0..self.targets.nrows()).map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold).collect()
     }
 
