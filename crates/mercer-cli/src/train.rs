@@ -98,6 +98,7 @@ impl Trained {
             "outputs": header.outputs,
             "lambda": self.report.lambda,
             "convergence": self.report.convergence,
+            "calibration_rows": self.report.calibration_rows,
             "approximation": self.report.approximation,
             "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,
