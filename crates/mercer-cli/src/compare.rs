@@ -169,6 +169,7 @@ fn measure_all<T: Scalar>(
                 learner: LearnerSpec::ridge(Lambda::Auto),
                 task: args.task.map(Into::into),
                 cv: None,
+                probabilities: false,
                 seed,
             };
             let run = measure::<T>(&spec, dataset, test, driver)?;

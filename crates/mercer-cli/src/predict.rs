@@ -1,9 +1,10 @@
-//! `mercer predict`: labels, values and scores of rows.
+//! `mercer predict`: labels, values, scores and probabilities of rows.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use mercer::dataset::{Block, BlockRows, ClassLabel, Dataset, Layout, TargetBlock};
+use mercer::learners::Link;
 use mercer::model::{Header, Model};
 use mercer::pipeline::{Outputs, class_of};
 use mercer::{Driver, Dtype};
@@ -21,7 +22,8 @@ use crate::text::count;
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let model = mercer_io::load_model(&args.model)?;
     let header = model.header();
-    let mut predictions = Predictions::new(&header, args)?;
+    let link = if args.probabilities { Some(model.link()?) } else { None };
+    let mut predictions = Predictions::new(&header, link, args)?;
     if let Some(path) = &args.output {
         let model = args.model.to_string_lossy().into_owned();
         refuse_overwriting(&[path], args.data.iter().chain([&model]))?;
@@ -34,7 +36,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let dataset = columns.encode(table, args.run.report.quiet)?;
     let Some(path) = &args.output else {
         if args.run.report.json {
-            return print_json(&model, &driver, &dataset, args.scores);
+            return print_json(&model, &driver, &dataset, &predictions);
         }
         let stdout = Box::new(io::stdout());
         let writer = mercer_io::csv_stream(STANDARD_OUTPUT, stdout, &predictions.schema)?;
@@ -59,66 +61,81 @@ fn report(args: &PredictArgs, path: &Path, n_rows: u64, driver: &Driver<'_>) -> 
 }
 
 /// The predictions themselves, where no file is asked for.
-fn print_json(model: &Model, driver: &Driver<'_>, dataset: &Dataset, with_scores: bool) -> Result<(), Failure> {
-    let outputs = model.header().outputs;
-    let (mut predictions, mut scores) = (Vec::new(), Vec::new());
+fn print_json(
+    model: &Model,
+    driver: &Driver<'_>,
+    dataset: &Dataset,
+    predicted: &Predictions<'_>,
+) -> Result<(), Failure> {
+    let (mut predictions, mut values) = (Vec::new(), Vec::new());
     model.for_each_scores(driver, dataset, |panel| {
         for row in panel.outer_iter() {
-            predictions.push(match &outputs {
+            predictions.push(match predicted.outputs {
                 Outputs::Classification { classes } => json!(classes[class_of(row) as usize]),
                 Outputs::Regression { n_targets: 1 } => json!(row[0]),
                 Outputs::Regression { .. } => json!(row.to_vec()),
             });
-            if with_scores {
-                scores.push(row.to_vec());
-            }
+        }
+        if predicted.values.is_some() {
+            values.extend(predicted.values(panel).outer_iter().map(|row| row.to_vec()));
         }
         Ok(())
     })?;
     let mut object = json!({ "command": "predict", "n_rows": dataset.n_rows(), "predictions": predictions });
-    if with_scores {
-        object["scores"] = json!(scores);
+    match predicted.values {
+        None => (),
+        Some(Values::Scores) => object["scores"] = json!(values),
+        Some(Values::Probabilities(_)) => object["probabilities"] = json!(values),
     }
     writeln!(io::stdout().lock(), "{object}")?;
     Ok(())
 }
 
-/// What a prediction is, as a table: the labels or values are the targets, the scores the inputs.
+/// What a prediction is, as a table: the labels or real values are the targets, the values beside them the inputs.
 struct Predictions<'a> {
     outputs: &'a Outputs,
+    values: Option<Values>,
     content: Content,
     schema: Schema,
+}
+
+/// What is told of each class of a row.
+enum Values {
+    Scores,
+    Probabilities(Link),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// Or real values.
     Labels,
-    LabelsAndScores,
+    LabelsAndValues,
     /// Where one array is written.
-    Scores,
+    Values,
 }
 
 impl<'a> Predictions<'a> {
-    fn new(header: &'a Header, args: &PredictArgs) -> Result<Self, Failure> {
+    fn new(header: &'a Header, link: Option<Link>, args: &PredictArgs) -> Result<Self, Failure> {
         let outputs = &header.outputs;
         let one_array = args.output.as_deref().map(mercer_io::holds_one_array).transpose()?.unwrap_or(false);
         let words = matches!(outputs.classes().first(), Some(ClassLabel::Text(_)));
-        if one_array && words && !args.scores {
+        let scores = args.scores.then_some(Values::Scores);
+        let values = link.map(Values::Probabilities).or(scores);
+        if one_array && words && values.is_none() {
             let text = "NPY holds numbers, the classes are text: write .csv, or the scores with --scores";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let scores = args.scores && matches!(outputs, Outputs::Classification { .. });
-        let content = match (scores, one_array) {
-            (false, _) => Content::Labels,
-            (true, false) => Content::LabelsAndScores,
-            (true, true) => Content::Scores,
+        let content = match (&values, outputs, one_array) {
+            (None, _, _) | (_, Outputs::Regression { .. }, _) => Content::Labels,
+            (Some(_), _, false) => Content::LabelsAndValues,
+            (Some(_), _, true) => Content::Values,
         };
         let names = target_names(outputs, &header.target_names);
+        let of_values = || values.as_ref().map_or(Vec::new(), |values| values.names(outputs.classes()));
         let (input_names, target_names) = match content {
             Content::Labels => (Vec::new(), names),
-            Content::LabelsAndScores => (score_names(outputs), names),
-            Content::Scores => (Vec::new(), score_names(outputs)),
+            Content::LabelsAndValues => (of_values(), names),
+            Content::Values => (Vec::new(), of_values()),
         };
         let schema = Schema {
             layout: Layout::Dense,
@@ -128,20 +145,39 @@ impl<'a> Predictions<'a> {
             input_names,
             categorical: Vec::new(),
             target_names,
-            target_words: words && content != Content::Scores,
+            target_words: words && content != Content::Values,
             targets_first: true,
         };
-        Ok(Self { outputs, content, schema })
+        Ok(Self { outputs, values, content, schema })
     }
 
     fn block(&self, scores: ArrayView2<'_, f64>) -> Block {
         let targets = match self.outputs {
-            Outputs::Classification { classes } if self.content != Content::Scores => labels(classes, scores),
-            _ => TargetBlock::Numbers(scores.to_owned()),
+            Outputs::Classification { classes } if self.content != Content::Values => labels(classes, scores),
+            _ => TargetBlock::Numbers(self.values(scores)),
         };
-        let with_scores = self.content == Content::LabelsAndScores;
-        let rows = if with_scores { scores.to_owned() } else { Array2::zeros((scores.nrows(), 0)) };
+        let beside = self.content == Content::LabelsAndValues;
+        let rows = if beside { self.values(scores) } else { Array2::zeros((scores.nrows(), 0)) };
         Block::new(BlockRows::Dense64(rows), Some(targets))
+    }
+
+    fn values(&self, scores: ArrayView2<'_, f64>) -> Array2<f64> {
+        match &self.values {
+            Some(Values::Probabilities(link)) => link.probabilities(scores),
+            Some(Values::Scores) | None => scores.to_owned(),
+        }
+    }
+}
+
+impl Values {
+    /// The names of their columns: two classes have one score.
+    fn names(&self, classes: &[ClassLabel]) -> Vec<String> {
+        let (what, classes) = match self {
+            Self::Scores if classes.len() == 2 => ("score", &classes[1..]),
+            Self::Scores => ("score", classes),
+            Self::Probabilities(_) => ("probability", classes),
+        };
+        classes.iter().map(|label| format!("{what} {label}")).collect()
     }
 }
 
@@ -155,12 +191,6 @@ fn labels(classes: &[ClassLabel], scores: ArrayView2<'_, f64>) -> TargetBlock {
         Some(numbers) => TargetBlock::Numbers(Array2::from_shape_fn((numbers.len(), 1), |(i, _)| numbers[i])),
         None => TargetBlock::Text(classes.map(ToString::to_string).collect()),
     }
-}
-
-fn score_names(outputs: &Outputs) -> Vec<String> {
-    let classes = outputs.classes();
-    let scored = if classes.len() == 2 { &classes[1..] } else { classes };
-    scored.iter().map(|label| format!("score {label}")).collect()
 }
 
 fn target_names(outputs: &Outputs, names: &[String]) -> Vec<String> {

@@ -101,7 +101,12 @@ pub(crate) fn scores(evaluation: &Evaluation) -> String {
         Evaluation::Classification(report) => {
             let wrong = (report.error_rate * report.n_rows as f64).round() as u64;
             let (rows, f1) = (count(report.n_rows), report.f1_macro);
-            format!("accuracy {}   macro F1 {f1:.4}   {} of {rows} rows wrong", percent(report.accuracy), count(wrong))
+            let probabilities = report.probabilities.map_or(String::new(), |report| {
+                let (loss, error) = (number(report.log_loss), percent(report.calibration_error));
+                format!("   log loss {loss}   calibration error {error}")
+            });
+            let (accuracy, wrong) = (percent(report.accuracy), count(wrong));
+            format!("accuracy {accuracy}   macro F1 {f1:.4}   {wrong} of {rows} rows wrong{probabilities}")
         }
         Evaluation::Regression(report) => {
             let rows = count(report.n_rows);

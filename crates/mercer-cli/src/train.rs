@@ -99,6 +99,7 @@ impl Trained {
             "lambda": self.report.lambda,
             "convergence": self.report.convergence,
             "interrupted": interrupted(),
+            "calibration_rows": self.report.calibration_rows,
             "approximation": self.report.approximation,
             "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,

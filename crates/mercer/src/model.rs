@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Dataset, Encoding};
 use crate::driver::Driver;
-use crate::learners::LinearModel;
+use crate::learners::{LinearModel, Link};
 use crate::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
 use crate::preprocess::Preprocess;
 use crate::{Error, Result};
@@ -140,6 +140,30 @@ impl Model {
     ) -> Result<()> {
         with_pipeline!(&self.pipeline, p => {
             p.for_each_scores(driver, dataset, false, |scores, _| each(scores.mapv(Scalar::to_f64).view()))
+        })
+    }
+
+    /// How its scores become probabilities: see [`Pipeline::link`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::link`].
+    pub fn link(&self) -> Result<Link> {
+        with_pipeline!(&self.pipeline, p => p.link())
+    }
+
+    /// Hands `each` the probabilities of all classes for every panel of rows, in order: see
+    /// [`Pipeline::for_each_probabilities`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::for_each_probabilities`].
+    pub fn for_each_probabilities(
+        &self,
+        driver: &Driver<'_>,
+        dataset: &Dataset,
+        mut each: impl FnMut(ArrayView2<'_, f64>) -> Result<()> + Send,
+    ) -> Result<()> {
+        with_pipeline!(&self.pipeline, p => {
+            p.for_each_probabilities(driver, dataset, false, |probabilities, _| each(probabilities))
         })
     }
 

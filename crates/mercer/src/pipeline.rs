@@ -1,10 +1,12 @@
 //! From rows to predictions: preprocess, feature map and linear model, fitted together and applied together.
 
+mod calibrate;
 mod features;
 mod fit;
 mod learn;
 mod memory;
 
+pub(crate) use calibrate::CrossFit;
 pub use features::Features;
 pub use fit::FitReport;
 pub use memory::TrainingMemory;
@@ -16,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::{ClassLabel, Dataset, PanelTargets, TargetEncoder, TargetUse, Task};
 use crate::driver::Driver;
 use crate::feature_maps::{MapSpec, ResolvedMap};
-use crate::learners::{LearnerSpec, LinearModel, ResolvedLearner};
-use crate::metrics::{ClassificationReport, ConfusionMatrix, RegressionReport, RegressionScores};
+use crate::learners::{LearnerSpec, LinearModel, Link, ResolvedLearner, Sigmoid};
+use crate::metrics::{ClassificationReport, ConfusionMatrix, ProbabilityScores, RegressionReport, RegressionScores};
 use crate::preprocess::{Preprocess, PreprocessSpec};
 use crate::{Error, Result};
 
@@ -34,6 +36,9 @@ pub struct PipelineSpec {
     pub task: Option<Task>,
     /// folds of a cross-validation; one part in ten is held out when absent
     pub cv: Option<usize>,
+    /// whether the model must give probabilities of classes: costs up to five models more where its loss has none
+    #[serde(default)]
+    pub probabilities: bool,
     /// names every random choice
     pub seed: u64,
 }
@@ -63,6 +68,9 @@ pub struct ResolvedSpec {
     pub map: ResolvedMap,
     /// the linear model
     pub learner: ResolvedLearner,
+    /// from scores to probabilities, one for each output: where it was asked for and the loss has none of its own
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Vec<Sigmoid>>,
     /// the float type of everything computed
     pub dtype: Dtype,
     /// names every random choice
@@ -163,6 +171,7 @@ impl<T: Scalar> Pipeline<T> {
             let got = model.weights().dim();
             return Err(Error::Model(format!("weights are {got:?}, the spec needs {expected:?}")));
         }
+        check_calibration(&spec, &outputs)?;
         let encoder = outputs.encoder()?;
         let features = Features::from_parts(preprocess, spec.map.clone())?;
         Ok(Self { spec, outputs, encoder, features, model })
@@ -186,6 +195,43 @@ impl<T: Scalar> Pipeline<T> {
     /// The linear model.
     pub fn model(&self) -> &LinearModel<T> {
         &self.model
+    }
+
+    /// How its scores become probabilities.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for real values, and for a model that was not asked for probabilities when it was trained
+    /// and whose loss has none of its own.
+    pub fn link(&self) -> Result<Link> {
+        if matches!(self.outputs, Outputs::Regression { .. }) {
+            return Err(Error::parameter("probabilities", "on", "off for real values: only classes have them"));
+        }
+        let loss = self.spec.learner.loss;
+        let fitted = || self.spec.calibration.clone().map(Link::Sigmoids);
+        Link::native(loss, self.outputs.n_outputs()).or_else(fitted).ok_or_else(|| {
+            let got = format!("on for a {} model without calibration", loss.learner());
+            let expected = "off; or train with --probabilities, or with the logistic or softmax learner";
+            Error::parameter("probabilities", got, expected)
+        })
+    }
+
+    /// Hands `each` the probabilities of all classes (rows × classes) for every panel of rows, in order, and the targets
+    /// if they were asked for. The class of a row is still that of its scores; where sigmoids were fitted, another one may
+    /// be the most likely.
+    ///
+    /// # Errors
+    /// As [`Pipeline::link`] and [`Pipeline::for_each_scores`].
+    pub fn for_each_probabilities(
+        &self,
+        driver: &Driver<'_>,
+        dataset: &Dataset,
+        with_targets: bool,
+        mut each: impl FnMut(ArrayView2<'_, f64>, &PanelTargets) -> Result<()> + Send,
+    ) -> Result<()> {
+        let link = self.link()?;
+        self.for_each_scores(driver, dataset, with_targets, |scores, targets| {
+            each(link.probabilities(scores).view(), targets)
+        })
     }
 
     /// Hands `each` the scores of every panel of rows, in order, and the targets if they were asked for: the margin of
@@ -215,7 +261,7 @@ impl<T: Scalar> Pipeline<T> {
         result.map_err(|error| error.of_targets_in(&dataset.info().name))
     }
 
-    /// Compares predictions with the targets of `dataset`.
+    /// Compares predictions with the targets of `dataset`, and probabilities where the model gives them.
     ///
     /// # Errors
     /// As [`Pipeline::for_each_scores`].
@@ -223,13 +269,19 @@ impl<T: Scalar> Pipeline<T> {
         match &self.outputs {
             Outputs::Classification { classes } => {
                 let mut confusion = ConfusionMatrix::new(classes.len())?;
+                let link = self.link().ok();
+                let mut probabilities = ProbabilityScores::new(classes.len())?;
                 self.for_each_scores(driver, dataset, true, |scores, targets| {
                     let PanelTargets::Classes(truth) = targets else { unreachable!("classes were asked for") };
                     let truth: Vec<usize> = truth.iter().map(|&class| class as usize).collect();
                     let predicted: Vec<usize> = scores.outer_iter().map(|row| class_of(row) as usize).collect();
+                    if let Some(link) = &link {
+                        probabilities.add(&truth, link.probabilities(scores).view())?;
+                    }
                     confusion.add(&truth, &predicted)
                 })?;
-                Ok(Evaluation::Classification(confusion.report()?))
+                let probabilities = link.map(|_| probabilities.report()).transpose()?;
+                Ok(Evaluation::Classification(ClassificationReport { probabilities, ..confusion.report()? }))
             }
             Outputs::Regression { n_targets } => {
                 let mut sums = RegressionScores::new(*n_targets)?;
@@ -241,6 +293,23 @@ impl<T: Scalar> Pipeline<T> {
             }
         }
     }
+}
+
+/// A calibration is one finite sigmoid for each score of a loss that has no probabilities of its own.
+fn check_calibration(spec: &ResolvedSpec, outputs: &Outputs) -> Result<()> {
+    let Some(sigmoids) = &spec.calibration else { return Ok(()) };
+    let n_outputs = outputs.n_outputs();
+    if outputs.classes().is_empty() || Link::native(spec.learner.loss, n_outputs).is_some() {
+        let learner = spec.learner.loss.learner();
+        return Err(Error::Model(format!("a calibration of a {learner} model that takes none")));
+    }
+    if sigmoids.len() != n_outputs {
+        return Err(Error::Model(format!("a calibration of {} outputs, the model has {n_outputs}", sigmoids.len())));
+    }
+    if !sigmoids.iter().all(|sigmoid| sigmoid.slope.is_finite() && sigmoid.intercept.is_finite()) {
+        return Err(Error::Model("a calibration that is not finite".to_owned()));
+    }
+    Ok(())
 }
 
 /// The class number that a row of scores stands for: the sign of one, the largest of several, the first of equals.

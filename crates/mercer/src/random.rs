@@ -81,6 +81,8 @@ pub enum Purpose {
     Start = 11,
     /// The order in which a learner takes the rows; lane = epoch.
     Order = 12,
+    /// Rows dealt to the parts whose scores become probabilities; index = row of the data.
+    Calibration = 13,
 }
 
 /// The random numbers of one (seed, purpose, lane).

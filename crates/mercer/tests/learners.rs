@@ -31,6 +31,7 @@ fn spec(loss: Loss, lambda: f64) -> PipelineSpec {
         learner: LearnerSpec { stopping: Stopping { tol: 1e-12, max_iter: 500 }, ..learner },
         task: None,
         cv: None,
+        probabilities: false,
         seed: 4,
     }
 }

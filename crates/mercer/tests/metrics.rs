@@ -5,7 +5,10 @@
 
 use mercer::kernels::Kernel;
 use mercer::metrics::approximation;
-use mercer::metrics::{ApproximationReport, ClassificationReport, ConfusionMatrix, RegressionReport, RegressionScores};
+use mercer::metrics::{
+    ApproximationReport, ClassificationReport, ConfusionMatrix, ProbabilityReport, ProbabilityScores, RegressionReport,
+    RegressionScores,
+};
 use ndarray::{Array2, array};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -13,6 +16,19 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 struct Fixture {
     classification: Classification,
     regression: Regression,
+    probabilities: Probabilities,
+}
+
+#[derive(Deserialize)]
+struct Probabilities {
+    truth: Vec<usize>,
+    shares: Vec<[f64; 3]>,
+    log_loss: f64,
+    brier_score: f64,
+    truth_of_two: Vec<usize>,
+    shares_of_two: Vec<[f64; 2]>,
+    log_loss_of_two: f64,
+    brier_score_of_two: f64,
 }
 
 #[derive(Deserialize)]
@@ -94,14 +110,34 @@ fn regression_as_scikit_learn() {
     }
 }
 
+fn probability_report<const N: usize>(truth: &[usize], shares: &[[f64; N]]) -> ProbabilityReport {
+    let mut scores = ProbabilityScores::new(N).unwrap();
+    scores.add(truth, Array2::from(shares.to_vec()).view()).unwrap();
+    scores.report().unwrap()
+}
+
+#[test]
+fn probabilities_as_scikit_learn() {
+    let case = fixture().probabilities;
+    let three = probability_report(&case.truth, &case.shares);
+    assert_close(three.log_loss, case.log_loss, "log loss");
+    assert_close(three.brier_score, case.brier_score, "Brier score");
+    let two = probability_report(&case.truth_of_two, &case.shares_of_two);
+    assert_close(two.log_loss, case.log_loss_of_two, "log loss of two classes");
+    assert_close(two.brier_score, case.brier_score_of_two, "Brier score of two classes");
+}
+
 #[test]
 fn reports_survive_json() {
     fn round_trip<R: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(report: &R) {
         let text = serde_json::to_string(report).unwrap();
         assert_eq!(&serde_json::from_str::<R>(&text).unwrap(), report);
     }
-    let Fixture { classification, regression } = fixture();
-    round_trip(&classification_report(&classification));
+    let Fixture { classification, regression, probabilities } = fixture();
+    let without = classification_report(&classification);
+    round_trip(&without);
+    let probabilities = Some(probability_report(&probabilities.truth, &probabilities.shares));
+    round_trip(&ClassificationReport { probabilities, ..without });
     round_trip(&regression_report(&regression));
     let (x, z) = (array![[1.0, 2.0], [0.3, 0.1]], array![[0.9], [0.2]]);
     let report: ApproximationReport = approximation(Kernel::Rbf { gamma: 0.7 }, x.view().into(), z.view()).unwrap();

@@ -30,6 +30,7 @@ fn spec(n_components: usize) -> PipelineSpec {
         learner: LearnerSpec::ridge(Lambda::Auto),
         task: None,
         cv: None,
+        probabilities: false,
         seed: 4,
     }
 }

@@ -54,6 +54,10 @@ pub(crate) struct LearnerArgs {
     /// Cross-validate with K folds: scores, and the choice of lambda
     #[arg(long, value_name = "K", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) cv: Option<usize>,
+    /// Let the model give probabilities of classes, too: fits a sigmoid to the scores of rows held out. Of softmax and
+    /// logistic they come without it
+    #[arg(long)]
+    pub(crate) probabilities: bool,
 }
 
 impl LearnerArgs {
@@ -69,6 +73,7 @@ impl LearnerArgs {
             learner: self.spec()?,
             task: self.task.map(Into::into),
             cv: self.cv,
+            probabilities: self.probabilities,
             seed: map.seed,
         })
     }

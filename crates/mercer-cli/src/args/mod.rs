@@ -53,6 +53,7 @@ Examples:
   mercer train --sample digits
   mercer train iris.csv --target species --cv 5 -o iris.mercer
   mercer train w8a.gz --test w8a.t.gz --learner svm --class-weight balanced -o w8a.mercer
+  mercer train iris.csv --learner svm --probabilities -o iris.mercer
   mercer train train-images-idx3-ubyte.gz --labels train-labels-idx1-ubyte.gz \\
       --test t10k-images-idx3-ubyte.gz --test-labels t10k-labels-idx1-ubyte.gz -o mnist.mercer
   mercer train isolet.npz::X_train --labels isolet.npz::y_train --json
@@ -140,6 +141,7 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   mercer predict iris.mercer new.csv                      labels as CSV on standard output
   mercer predict iris.mercer new.csv --scores -o out.csv  labels and the score of each class
+  mercer predict iris.mercer new.csv --probabilities      labels and the probability of each class
   mercer predict mnist.mercer t10k-images-idx3-ubyte.gz -o labels.npy
 
 A target column in the data is left out. With -o, nothing is written unless all rows are good.
@@ -160,6 +162,9 @@ pub(crate) struct PredictArgs {
     /// Write the scores too: one for each class, or the margin of the second of two classes
     #[arg(long)]
     pub(crate) scores: bool,
+    /// Write the probability of each class too: of models trained with --probabilities, and of softmax and logistic ones
+    #[arg(long, conflicts_with = "scores")]
+    pub(crate) probabilities: bool,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]

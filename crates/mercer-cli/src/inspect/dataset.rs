@@ -58,6 +58,7 @@ impl<'a> Inspected<'a> {
             learner: LearnerSpec::ridge(Lambda::Auto),
             task: None,
             cv: None,
+            probabilities: false,
             seed: 0,
         };
         spec.validate()?;

@@ -65,6 +65,9 @@ fn describe(out: &mut impl Write, header: &Header) -> Result<(), Failure> {
         writeln!(out, "            {}", parameters.join("; "))?;
     }
     writeln!(out, "learner     {}", learner(&spec.learner))?;
+    if spec.calibration.is_some() {
+        writeln!(out, "            probabilities by a sigmoid of each score")?;
+    }
     writeln!(out, "seed        {}", spec.seed)?;
     Ok(())
 }

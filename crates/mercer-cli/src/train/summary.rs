@@ -167,7 +167,7 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     lines
 }
 
-/// The learner, and how an iteration ended.
+/// The learner, how an iteration ended, and where probabilities come from.
 fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     let mut lines = vec![format!("learner     {}", chosen(trained, args))];
     if let Some(end) = &trained.report.convergence {
@@ -180,6 +180,9 @@ fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
         let gradient = end.gradient_norm.map_or(String::new(), |norm| format!(", gradient {}", number(norm)));
         let gap = end.gap.map_or(String::new(), |gap| format!(", at most {} above the least", number(gap)));
         lines.push(format!("            {state} after {passes} passes: objective {objective}{gradient}{gap}"));
+    }
+    if let Some(n) = trained.report.calibration_rows {
+        lines.push(format!("            probabilities by a sigmoid of the scores of {} rows held out", count(n)));
     }
     lines
 }

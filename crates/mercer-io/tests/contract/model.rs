@@ -46,12 +46,20 @@ pub(crate) fn small_models() -> Vec<Vec<u8>> {
     let words = "a,b,y\n1,2,no\n3,4,yes\n0,1,perhaps\n5,1,no\n2,2,yes\n";
     let numbers = "1,2,0.5\n3,4,1.5\n0,1,2.5\n5,1,3.25\n";
     let entries = "1 1:1 2:2\n0 1:3\n1 2:1\n0 1:4 3:1\n";
+    let calibrated: String = (0..20).map(|i| format!("{},{},{}\n", i % 7, i % 5, i % 3)).collect();
     let model = |text: &str, preprocess, map: &MapSpec, dtype| {
         let source = open_bytes("rows", text.as_bytes(), &ReadOptions::default()).expect("rows");
         let dataset = Dataset::scan(source, usize::MAX).expect("rows");
         let learner = LearnerSpec::ridge(Lambda::Value(1.0));
-        let spec =
-            PipelineSpec { preprocess, map: map.clone(), learner, task: Option::None, cv: Option::None, seed: 1 };
+        let spec = PipelineSpec {
+            preprocess,
+            map: map.clone(),
+            learner,
+            task: Option::None,
+            cv: Option::None,
+            probabilities: text == calibrated,
+            seed: 1,
+        };
         let driver = Driver::new(1, &Silent).expect("a thread");
         let (model, _) = Model::fit(&dataset, &spec, dtype, &driver).expect("a model");
         model_to_bytes(&model).expect("a file")
@@ -64,5 +72,6 @@ pub(crate) fn small_models() -> Vec<Vec<u8>> {
         model(words, Standardize, &scaled, Dtype::Float32),
         model(numbers, None, &binning, Dtype::Float32),
         model(entries, MaxAbs, &hadamard, Dtype::Float32),
+        model(&calibrated, None, &sparse, Dtype::Float32),
     ]
 }

@@ -211,7 +211,7 @@ fn softmax<T: Scalar>((mut scores, targets, weights): Panel<'_, T>, sums: &mut [
 }
 
 /// log(1 + eᵗ) and its derivative, without overflow.
-fn softplus(t: f64) -> (f64, f64) {
+pub(super) fn softplus(t: f64) -> (f64, f64) {
     let small = (-t.abs()).exp();
     let probability = if t > 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
     (t.max(0.0) + small.ln_1p(), probability)

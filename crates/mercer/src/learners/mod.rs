@@ -6,6 +6,7 @@
 //! | [`Solver::Iterative`] | every smooth loss, any D | passes, L-BFGS preconditioned by a sample of rows |
 //! | [`Solver::Dual`] | hinge and squared hinge, features that fit memory | coordinate descent: [`solve_dual`] |
 
+mod calibration;
 mod cholesky;
 mod cross;
 mod dual;
@@ -19,6 +20,7 @@ mod ridge;
 mod ridge_rows;
 mod tiles;
 
+pub use calibration::{Link, Sigmoid};
 pub use dual::{DualLoss, DualParams, DualSolution, solve_dual};
 pub use iterative::{Convergence, Stopping};
 pub(crate) use iterative::{Objective, Passes, RowTargets, minimize};

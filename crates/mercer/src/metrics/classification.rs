@@ -26,6 +26,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ProbabilityReport;
 use crate::{Error, Result};
 
 /// Above this many classes the counts take more than 2 GB.
@@ -56,6 +57,9 @@ pub struct ClassificationReport {
     pub f1_macro: f64,
     /// F1 of all rows counted together: equal to the accuracy where, as here, every row has one class.
     pub f1_micro: f64,
+    /// The scores of the probabilities; absent where there are none.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub probabilities: Option<ProbabilityReport>,
     /// One entry for each class.
     pub classes: Vec<ClassScores>,
     /// The counts: `confusion[true][predicted]`.
@@ -146,7 +150,7 @@ impl ConfusionMatrix {
         }
     }
 
-    /// Every score.
+    /// Every score, but for those of probabilities.
     ///
     /// # Errors
     /// [`Error::TooFewRows`] when nothing was counted.
@@ -167,6 +171,7 @@ impl ConfusionMatrix {
             recall_macro: mean(|class| class.recall),
             f1_macro: mean(|class| class.f1),
             f1_micro: accuracy,
+            probabilities: None,
             confusion: self.counts.chunks(self.n_classes).map(<[u64]>::to_vec).collect(),
             classes,
         })

@@ -1,17 +1,19 @@
 //! How good predictions and approximations are.
 //!
-//! [`ConfusionMatrix`] and [`RegressionScores`] are statistics: they `add` panels of rows, `merge` with those of other
-//! threads, files or machines, and give a report at the end. [`approximation`] compares a feature map with its kernel
-//! on a sample. Every report is plain data that serde writes and reads.
+//! [`ConfusionMatrix`], [`ProbabilityScores`] and [`RegressionScores`] are statistics: they `add` panels of rows, `merge`
+//! with those of other threads, files or machines, and give a report at the end. [`approximation`] compares a feature map
+//! with its kernel on a sample. Every report is plain data that serde writes and reads.
 
 mod approximation;
 mod classification;
+mod probabilities;
 mod regression;
 
 pub use approximation::{
     ApproximationReport, DistanceDistortion, KernelError, approximation, distance_distortion, kernel_error,
 };
 pub use classification::{ClassScores, ClassificationReport, ConfusionMatrix};
+pub use probabilities::{ProbabilityReport, ProbabilityScores};
 pub use regression::{RegressionReport, RegressionScores, TargetScores};
 
 use ndarray::ArrayView2;

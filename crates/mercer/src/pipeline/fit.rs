@@ -3,6 +3,7 @@
 use mercer_simd::Scalar;
 use serde::{Deserialize, Serialize};
 
+use super::calibrate::CrossFit;
 use super::learn::learn;
 use super::{Features, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
 use crate::dataset::{Dataset, Layout, TargetEncoder};
@@ -26,6 +27,8 @@ pub struct FitReport {
     pub lambda: Option<LambdaChoice>,
     /// how an iteration ended; absent where there was none
     pub convergence: Option<Convergence>,
+    /// rows held out whose scores became probabilities; absent where that was not asked for or needs none
+    pub calibration_rows: Option<u64>,
     /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows
     pub approximation: Option<ApproximationReport>,
 }
@@ -42,6 +45,8 @@ impl<T: Scalar> Pipeline<T> {
         })?;
         let encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
         check_size::<T>(dataset, spec, encoder.n_outputs())?;
+        let calibration =
+            if spec.probabilities { CrossFit::of(&encoder, spec.learner.loss, dataset.n_rows())? } else { None };
         let features = Features::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
         let approximation = features.approximation(dataset, spec.seed, driver)?;
 
@@ -52,6 +57,7 @@ impl<T: Scalar> Pipeline<T> {
             preprocess: features.preprocess(),
             map: features.map()?,
             seed: spec.seed,
+            calibration,
         };
         let learned = learn(&fitting, &spec.learner, spec.cv)?;
         let mut model = learned.model;
@@ -64,6 +70,7 @@ impl<T: Scalar> Pipeline<T> {
             n_constant_inputs: features.preprocess().n_constant(),
             lambda: learned.choice,
             convergence: learned.convergence,
+            calibration_rows: learned.calibration.as_ref().map(|calibration| calibration.n_rows),
             approximation,
         };
         let resolved = ResolvedSpec {
@@ -76,6 +83,7 @@ impl<T: Scalar> Pipeline<T> {
                 intercept: spec.learner.intercept,
                 solver: learned.solver,
             },
+            calibration: learned.calibration.map(|calibration| calibration.sigmoids),
             dtype: T::DTYPE,
             seed: spec.seed,
         };

@@ -4,6 +4,7 @@ use mercer_simd::Scalar;
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
+use super::calibrate::Calibration;
 use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
@@ -30,6 +31,7 @@ pub(super) struct Learned<T> {
     pub(super) solver: Solver,
     pub(super) choice: Option<LambdaChoice>,
     pub(super) convergence: Option<Convergence>,
+    pub(super) calibration: Option<Calibration>,
 }
 
 /// Learns what `spec` says.
@@ -72,8 +74,13 @@ fn direct<T: Scalar>(
         None => None,
     };
     let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
+    let without = |folds, part| {
+        let rest = fitting.gather_without(&gathered, folds, part)?;
+        fitting.driver.time("solve", || rest.into_system()?.into_solution(lambda))
+    };
+    let calibration = fitting.calibration.map(|parts| parts.calibrate(fitting, without)).transpose()?;
     let model = fitting.driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
-    Ok(Learned { model, lambda, solver: Solver::Direct, choice, convergence: None })
+    Ok(Learned { model, lambda, solver: Solver::Direct, choice, convergence: None, calibration })
 }
 
 fn iterative<T: Scalar>(
@@ -170,7 +177,26 @@ fn by<T: Scalar>(
             (solved, _) => solved?,
         },
     };
-    Ok(Learned { model: model.scaled(&spreads)?, lambda, solver, choice, convergence: Some(convergence) })
+    let model = model.scaled(&spreads)?;
+    // After the model: a preconditioner remembers what it was used for, and the model must not depend on this.
+    let all = targets.weights.clone();
+    let without = |folds, part| {
+        targets.weights = without(&all, &rows.fold(folds, part));
+        let (model, _) = solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?;
+        // A model that ended early is not the one whose scores are to be linked.
+        if driver.ends_early() { Err(Error::Interrupted) } else { Ok(model) }
+    };
+    let fitting = rows.fitting;
+    let calibration = match fitting.calibration.map(|parts| parts.calibrate(fitting, without)) {
+        Some(Err(Error::Interrupted)) if driver.ends_early() => None,
+        calibration => calibration.transpose()?,
+    };
+    Ok(Learned { model, lambda, solver, choice, convergence: Some(convergence), calibration })
+}
+
+/// Weights of rows, zero for those that judge.
+fn without<T: Scalar>(all: &Array1<T>, judges: &[bool]) -> Array1<T> {
+    Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] })
 }
 
 /// Tries λ from the largest on, each model from the last, until none was better for a while. `last` is the last model
@@ -189,13 +215,13 @@ fn validate<T: Scalar>(
     let stopping = Stopping { tol: spec.stopping.tol.max(TRIAL_TOL), ..spec.stopping };
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
-        let judges = rows.fold(validation.n_parts(), fold);
+        let judges = rows.fold(Folds::new(rows.fitting.seed, Purpose::Fold, validation.n_parts()), fold);
         let n_judges = judges.iter().filter(|judge| **judge).count();
         if n_judges == 0 || n_judges == judges.len() {
             targets.weights = all;
             return validation.nothing_held_out(rows.fitting.dataset).map(|()| None);
         }
-        targets.weights = Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] });
+        targets.weights = without(&all, &judges);
         let mut scores = vec![None; candidates.len()];
         let mut start: Option<LinearModel<T>> = None;
         for (at, &lambda) in candidates.iter().enumerate() {
@@ -299,8 +325,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     }
 
     /// Whether each row is in a part of several, as [`Selection::Fold`] deals them.
-    fn fold(&self, n_parts: usize, fold: usize) -> Vec<bool> {
-        let mut folds = Folds::new(self.fitting.seed, Purpose::Fold, n_parts);
+    fn fold(&self, mut folds: Folds, fold: usize) -> Vec<bool> {
         (0..self.targets.nrows()).map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold).collect()
     }
 

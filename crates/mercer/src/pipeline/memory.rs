@@ -88,6 +88,7 @@ mod tests {
             learner: LearnerSpec::ridge(Lambda::Auto),
             task: None,
             cv: None,
+            probabilities: false,
             seed: 0,
         };
         let memory = spec.memory(60_000, 784, 10, Dtype::Float32);

@@ -56,8 +56,22 @@ fn golden_vectors() {
 #[test]
 fn numbers_of_purposes_never_change() {
     use Purpose::*;
-    let all = [Projection, RowLength, Phase, Sign, Permutation, Sample, Fold, Split, Bucket, Degree, Start];
-    assert_eq!(all.map(|purpose| purpose as u32), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    let all = [
+        Projection,
+        RowLength,
+        Phase,
+        Sign,
+        Permutation,
+        Sample,
+        Fold,
+        Split,
+        Bucket,
+        Degree,
+        Start,
+        Order,
+        Calibration,
+    ];
+    assert_eq!(all.map(|purpose| purpose as u32), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, Folds, Layout, PanelTargets, Panels, Rows, Selecti
 use crate::driver::Driver;
 use crate::feature_maps::FeatureMap;
 use crate::learners::{LinearModel, Loss, RidgeRows, RidgeStatistics, RidgeSystem};
-use crate::pipeline::{class_of, learning_targets};
+use crate::pipeline::{CrossFit, class_of, learning_targets};
 use crate::preprocess::Preprocess;
 use crate::random::Purpose;
 use crate::{Error, Result};
@@ -104,6 +104,8 @@ pub(crate) struct Fitting<'a, T> {
     pub(crate) preprocess: &'a Preprocess<T>,
     pub(crate) map: &'a dyn FeatureMap<T>,
     pub(crate) seed: u64,
+    /// for probabilities, where the learner has none of its own
+    pub(crate) calibration: Option<CrossFit>,
 }
 
 impl<'a, T: Scalar> Fitting<'a, T> {
@@ -160,7 +162,7 @@ impl<'a, T: Scalar> Fitting<'a, T> {
     }
 
     /// What is learned from all rows but those of a fold.
-    fn gather_without(&self, all: &Gathered, folds: Folds, fold: usize) -> Result<Gathered> {
+    pub(crate) fn gather_without(&self, all: &Gathered, folds: Folds, fold: usize) -> Result<Gathered> {
         let Gathered::Sums(all) = all else { return self.gather(Selection::AllBut { folds, fold }) };
         let mut rest = self.gather(Selection::Fold { folds, fold })?;
         if let Gathered::Sums(rest) = &mut rest {
