@@ -4,10 +4,12 @@ mod features;
 mod fit;
 mod learn;
 mod memory;
+mod online;
 
 pub use features::Features;
 pub use fit::FitReport;
 pub use memory::TrainingMemory;
+pub use online::OnlinePipeline;
 
 use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView1, ArrayView2};

@@ -1,5 +1,7 @@
 //! From features to a linear model: the choice of a solver, of λ, and the passes they take.
 
+mod epochs;
+
 use mercer_simd::Scalar;
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -50,6 +52,7 @@ pub(super) fn learn<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, cv:
     match resolve(fitting, spec) {
         Solver::Direct => direct(fitting, spec, validation),
         Solver::Dual => dual(fitting, spec, validation),
+        Solver::Sgd => epochs::sgd(fitting, spec, validation),
         Solver::Auto | Solver::Iterative => iterative(fitting, spec, validation),
     }
 }
