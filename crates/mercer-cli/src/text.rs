@@ -180,6 +180,7 @@ pub(crate) fn learner(learner: &ResolvedLearner) -> String {
         Solver::Auto | Solver::Direct => text,
         Solver::Iterative => format!("{text}, by passes"),
         Solver::Dual => format!("{text}, by coordinates"),
+        Solver::Sgd => format!("{text}, by stochastic gradients"),
     }
 }
 

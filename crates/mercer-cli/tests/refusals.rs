@@ -373,6 +373,9 @@ fn learners_that_cannot_work() {
         ("a.csv --learner softmax --solver dual", "--solver"),
         ("a.csv --learner svm --loss hinge --solver iterative", "--solver"),
         ("a.csv --learner svm --loss hinge --memory 10", "--memory"),
+        ("a.csv --solver sgd --memory 10", "--lambda is auto, must be a number for sgd"),
+        ("a.csv --solver sgd --memory 10 --lambda 1 --cv 3", "--cv is 3"),
+        ("a.csv --solver sgd --max-iter 0", "--max-iter"),
     ];
     for (arguments, says) in cases {
         refuse(&folder, &format!("train {arguments} --n-components 16"), &[says]);

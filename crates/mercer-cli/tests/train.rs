@@ -172,6 +172,27 @@ fn learners_of_classes() {
     }
 }
 
+/// Ten epochs at most unless more are asked for, with features kept or mapped again.
+#[test]
+fn stochastic_gradients() {
+    let folder = Folder::new();
+    for learner in ["ridge", "svm", "svm --loss hinge", "softmax", "logistic --class-weight balanced"] {
+        let arguments = "train --sample digits --n-components 256 --lambda 1e-4 --solver sgd -o m.mercer --learner";
+        let report = folder.json(&format!("{arguments} {learner}"));
+        assert!(report["test"]["accuracy"].as_f64().unwrap() > 0.95, "{learner}: {}", report["test"]["accuracy"]);
+        assert_eq!(report["spec"]["learner"]["solver"], "sgd");
+        assert!((1..=10).contains(&report["convergence"]["iterations"].as_u64().unwrap()), "{learner}");
+        assert_eq!(folder.json("inspect m.mercer")["header"]["spec"], report["spec"], "{learner}");
+        // The digits are one panel: its shuffle is that of all rows.
+        let streamed = folder.json(&format!("{arguments} {learner} --memory 0 --threads 1"));
+        assert_eq!((&streamed["convergence"], &streamed["test"]), (&report["convergence"], &report["test"]));
+    }
+    let auto = folder.json("train --sample digits --n-components 64 --solver sgd --max-iter 2");
+    assert_eq!(auto["convergence"]["iterations"], 2);
+    assert!(auto["lambda"]["candidates"].as_array().unwrap().len() > 1);
+    assert!(folder.ok("inspect m.mercer").contains("by stochastic gradients"));
+}
+
 #[test]
 fn c_and_memory_change_what_they_say() {
     let folder = Folder::new();

@@ -192,7 +192,7 @@ impl<'p> Driver<'p> {
         let result = self.run(panels, Some(preprocess), |panel| {
             let rows = panel.rows.view();
             let mut features = features.slice_mut(s![..rows.n_rows(), ..]);
-            self.time("map", || transform_on(self.threads(), map, rows, features.view_mut()))?;
+            self.transform(map, rows, features.view_mut())?;
             self.time(stage, || each(features.view().into(), &panel.targets))
         });
         self.progress.finish();
@@ -229,10 +229,23 @@ impl<'p> Driver<'p> {
             }
             let out = dense.slice_mut(s![filled..filled + rows.n_rows(), ..]);
             filled += rows.n_rows();
-            self.time("map", || transform_on(self.threads(), map, rows, out))
+            self.transform(map, rows, out)
         });
         self.progress.finish();
         result.map(|()| sparse.map_or(PanelRows::Dense(dense), PanelRows::Sparse))
+    }
+
+    /// out = φ(rows), rows shared among the threads; counted to "map".
+    ///
+    /// # Errors
+    /// As [`FeatureMap::transform_into`].
+    pub(crate) fn transform<T: Scalar>(
+        &self,
+        map: &dyn FeatureMap<T>,
+        rows: Rows<'_, T>,
+        out: ArrayViewMut2<'_, T>,
+    ) -> Result<()> {
+        self.time("map", || transform_on(self.threads(), map, rows, out))
     }
 
     fn run<T: Scalar>(

@@ -101,6 +101,25 @@ impl Model {
         Ok((Self { pipeline, encoding, input_names, target_names }, report))
     }
 
+    /// A model of rows whose columns have no names and are numbers.
+    pub fn new(pipeline: impl Into<AnyPipeline>) -> Self {
+        Self { pipeline: pipeline.into(), encoding: None, input_names: Vec::new(), target_names: Vec::new() }
+    }
+
+    /// Another pipeline of the same columns: this model, after it learned more.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when it has another number of inputs or other outputs.
+    pub fn with_pipeline(self, pipeline: impl Into<AnyPipeline>) -> Result<Self> {
+        let before = self.header();
+        let after = Self { pipeline: pipeline.into(), ..self };
+        let header = after.header();
+        if header.spec.map.n_inputs() != before.spec.map.n_inputs() || header.outputs != before.outputs {
+            return Err(Error::Model("a pipeline of other inputs or outputs than the model's".to_owned()));
+        }
+        Ok(after)
+    }
+
     /// The pipeline.
     pub fn pipeline(&self) -> &AnyPipeline {
         &self.pipeline

@@ -5,11 +5,13 @@ mod features;
 mod fit;
 mod learn;
 mod memory;
+mod online;
 
 pub(crate) use calibrate::CrossFit;
 pub use features::Features;
 pub use fit::FitReport;
 pub use memory::TrainingMemory;
+pub use online::OnlinePipeline;
 
 use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView1, ArrayView2};

@@ -42,9 +42,9 @@ pub(crate) struct LearnerArgs {
     /// How the minimum is found; by the learner and the sizes if not given
     #[arg(long, value_enum, default_value_t = SolverName::Auto)]
     pub(crate) solver: SolverName,
-    /// Passes over the rows at most
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = whole::<usize>, allow_negative_numbers = true)]
-    pub(crate) max_iter: usize,
+    /// Passes over the rows at most [default: 500, of sgd 10]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    pub(crate) max_iter: Option<usize>,
     /// Distance from the minimum to stop at, as a share of its value
     #[arg(long, default_value_t = 1e-4, allow_negative_numbers = true)]
     pub(crate) tol: f64,
@@ -93,6 +93,7 @@ impl LearnerArgs {
             Learner::Huber => Loss::Huber { delta: self.delta.unwrap_or(0.5) },
             Learner::Svr => Loss::SquaredEpsilonInsensitive { epsilon: self.epsilon.unwrap_or(0.1) },
         };
+        let max_iter = if self.solver == SolverName::Sgd { 10 } else { Stopping::default().max_iter };
         Ok(LearnerSpec {
             loss,
             lambda: self.lambda(),
@@ -106,8 +107,9 @@ impl LearnerArgs {
                 SolverName::Direct => Solver::Direct,
                 SolverName::Iterative => Solver::Iterative,
                 SolverName::Dual => Solver::Dual,
+                SolverName::Sgd => Solver::Sgd,
             },
-            stopping: Stopping { tol: self.tol, max_iter: self.max_iter },
+            stopping: Stopping { tol: self.tol, max_iter: self.max_iter.unwrap_or(max_iter) },
         })
     }
 }
@@ -153,6 +155,9 @@ pub(crate) enum SolverName {
     Iterative,
     /// Of svm: coordinate descent on the rows, which penalises the intercept too
     Dual,
+    /// A few epochs of averaged stochastic gradients, about to the minimum; needs little more memory than the weights.
+    /// Features beyond --memory are shuffled within panels of rows only: shuffle files that are sorted by class
+    Sgd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

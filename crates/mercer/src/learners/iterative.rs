@@ -63,13 +63,13 @@ pub(crate) trait Passes<T: Scalar>: Sync {
 
 /// What is to be minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Objective {
+pub struct Objective {
     /// ℓ
-    pub(crate) loss: Loss,
+    pub loss: Loss,
     /// λ
-    pub(crate) lambda: f64,
+    pub lambda: f64,
     /// Whether there is an intercept, which is not penalised.
-    pub(crate) intercept: bool,
+    pub intercept: bool,
 }
 
 /// When to stop.

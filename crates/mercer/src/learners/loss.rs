@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | squared | r² | 2 |
 //! | squared hinge | max(0, 1 − m)² | 2 where m < 1 |
-//! | hinge | max(0, 1 − m) | none: only [`super::solve_dual`] minimises it |
+//! | hinge | max(0, 1 − m) | none: [`super::solve_dual`] minimises it, [`super::AveragedSgd`] about |
 //! | logistic | log(1 + exp(−m)) | p·(1 − p), p the probability |
 //! | softmax | log Σ_c exp(s_c) − s_class | p_c·(1 − p_c), on the diagonal |
 //! | Huber | r² within δ, 2δ·\|r\| − δ² beyond | 2 within |
@@ -15,7 +15,7 @@
 //! All are convex, and all but softmax fall apart into one problem for each output.
 
 use mercer_simd::Scalar;
-use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Task;
@@ -134,9 +134,18 @@ impl Loss {
 
     /// The sum of the losses of some rows.
     pub(crate) fn total<T: Scalar>(&self, scores: ArrayView2<'_, T>, targets: ArrayView2<'_, T>) -> f64 {
+        self.weighted_total(scores.to_owned(), targets, Array1::ones(scores.nrows()).view())
+    }
+
+    /// The sum of the losses of some rows, each times its weight; the memory of the scores is used.
+    pub(crate) fn weighted_total<T: Scalar>(
+        &self,
+        mut scores: Array2<T>,
+        targets: ArrayView2<'_, T>,
+        weights: ArrayView1<'_, T>,
+    ) -> f64 {
         let mut sums = vec![0.0; if self.joins_outputs() { 1 } else { scores.ncols() }];
-        let weights = Array1::ones(scores.nrows());
-        self.differentiate(scores.to_owned().view_mut(), targets, weights.view(), &mut sums);
+        self.differentiate(scores.view_mut(), targets, weights, &mut sums);
         sums.iter().sum()
     }
 
@@ -151,35 +160,67 @@ impl Loss {
     ) {
         let panel = (scores, targets, weights);
         match *self {
-            Self::Squared => each(panel, sums, |score, target| {
-                let rest = score - target;
-                (rest * rest, 2.0 * rest)
-            }),
-            Self::SquaredHinge => each(panel, sums, |score, target| {
-                let short = (1.0 - target * score).max(0.0);
-                (short * short, -2.0 * target * short)
-            }),
-            Self::Hinge => each(panel, sums, |score, target| {
-                let short = (1.0 - target * score).max(0.0);
-                (short, if short > 0.0 { -target } else { 0.0 })
-            }),
-            Self::Logistic => each(panel, sums, |score, target| {
-                let (value, probability) = softplus(-target * score);
-                (value, -target * probability)
-            }),
-            Self::Huber { delta } => each(panel, sums, |score, target| {
-                let rest = score - target;
-                let inner = rest.clamp(-delta, delta);
-                (inner * (2.0 * rest - inner), 2.0 * inner)
-            }),
-            Self::SquaredEpsilonInsensitive { epsilon } => each(panel, sums, |score, target| {
-                let rest = score - target;
-                let beyond = (rest.abs() - epsilon).max(0.0);
-                (beyond * beyond, 2.0 * beyond.copysign(rest))
-            }),
+            Self::Squared => each(panel, sums, squared),
+            Self::SquaredHinge => each(panel, sums, squared_hinge),
+            Self::Hinge => each(panel, sums, hinge),
+            Self::Logistic => each(panel, sums, logistic),
+            Self::Huber { delta } => each(panel, sums, |score, target| huber(delta, score, target)),
+            Self::SquaredEpsilonInsensitive { epsilon } => {
+                each(panel, sums, |score, target| squared_epsilon_insensitive(epsilon, score, target));
+            }
             Self::Softmax => softmax(panel, sums),
         }
     }
+
+    /// The derivative by one score, of losses that do not join the outputs; at the kink of the hinge loss 0.
+    ///
+    /// # Panics
+    /// For softmax: a fault of the calling code.
+    #[inline]
+    pub(super) fn slope(&self, score: f64, target: f64) -> f64 {
+        let (_, slope) = match *self {
+            Self::Squared => squared(score, target),
+            Self::SquaredHinge => squared_hinge(score, target),
+            Self::Hinge => hinge(score, target),
+            Self::Logistic => logistic(score, target),
+            Self::Huber { delta } => huber(delta, score, target),
+            Self::SquaredEpsilonInsensitive { epsilon } => squared_epsilon_insensitive(epsilon, score, target),
+            Self::Softmax => unreachable!("its outputs are one problem"),
+        };
+        slope
+    }
+}
+
+fn squared(score: f64, target: f64) -> (f64, f64) {
+    let rest = score - target;
+    (rest * rest, 2.0 * rest)
+}
+
+fn squared_hinge(score: f64, target: f64) -> (f64, f64) {
+    let short = (1.0 - target * score).max(0.0);
+    (short * short, -2.0 * target * short)
+}
+
+fn hinge(score: f64, target: f64) -> (f64, f64) {
+    let short = (1.0 - target * score).max(0.0);
+    (short, if short > 0.0 { -target } else { 0.0 })
+}
+
+fn logistic(score: f64, target: f64) -> (f64, f64) {
+    let (value, probability) = softplus(-target * score);
+    (value, -target * probability)
+}
+
+fn huber(delta: f64, score: f64, target: f64) -> (f64, f64) {
+    let rest = score - target;
+    let inner = rest.clamp(-delta, delta);
+    (inner * (2.0 * rest - inner), 2.0 * inner)
+}
+
+fn squared_epsilon_insensitive(epsilon: f64, score: f64, target: f64) -> (f64, f64) {
+    let rest = score - target;
+    let beyond = (rest.abs() - epsilon).max(0.0);
+    (beyond * beyond, 2.0 * beyond.copysign(rest))
 }
 
 type Panel<'a, T> = (ArrayViewMut2<'a, T>, ArrayView2<'a, T>, ArrayView1<'a, T>);
@@ -219,7 +260,7 @@ pub(super) fn softplus(t: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, array};
+    use ndarray::array;
 
     use super::*;
 

@@ -1,10 +1,13 @@
-//! Linear models on features: a loss, a penalty, and three ways to the minimum.
+//! Linear models on features: a loss, a penalty, and four ways to the minimum.
 //!
 //! | solver | for | how |
 //! |---|---|---|
 //! | [`Solver::Direct`] | squared loss, D up to thousands | sums of one pass, a Cholesky factor: [`RidgeStatistics`] |
 //! | [`Solver::Iterative`] | every smooth loss, any D | passes, L-BFGS preconditioned by a sample of rows |
 //! | [`Solver::Dual`] | hinge and squared hinge, features that fit memory | coordinate descent: [`solve_dual`] |
+//! | [`Solver::Sgd`] | every loss, about; rows without end | stochastic gradients: [`AveragedSgd`] |
+//!
+//! [`OnlineLearner`] learns from rows as they come.
 
 mod calibration;
 mod cholesky;
@@ -15,19 +18,23 @@ mod lambda;
 mod lbfgs;
 mod linear;
 mod loss;
+mod online;
 mod preconditioner;
 mod ridge;
 mod ridge_rows;
+mod rows;
 mod tiles;
 
 pub use calibration::{Link, Sigmoid};
 pub use dual::{DualLoss, DualParams, DualSolution, solve_dual};
-pub use iterative::{Convergence, Stopping};
-pub(crate) use iterative::{Objective, Passes, RowTargets, minimize};
+pub use iterative::{Convergence, Objective, Stopping};
+pub(crate) use iterative::{Passes, RowTargets, minimize};
 pub use lambda::Lambda;
 pub(crate) use lbfgs::STEPS_KEPT;
 pub use linear::LinearModel;
 pub use loss::Loss;
+pub use online::{AveragedSgd, OnlineLearner, OnlineRidge};
+pub(crate) use online::{check_finite, check_targets};
 pub(crate) use preconditioner::{Newton, Preconditioner, Sampled, Scheme};
 pub use ridge::{RidgeStatistics, RidgeSystem};
 pub use ridge_rows::RidgeRows;
@@ -98,6 +105,9 @@ pub enum Solver {
     Iterative,
     /// Coordinate descent on the rows; the intercept is penalised like the weights.
     Dual,
+    /// Epochs of stochastic gradients, averaged: never chosen by itself. Each epoch counts as a pass; ten or so are
+    /// enough.
+    Sgd,
 }
 
 impl LearnerSpec {
@@ -128,14 +138,18 @@ impl LearnerSpec {
         self.stopping.validate()?;
         let plain = self.loss == Loss::Squared && self.intercept && self.class_weight == ClassWeight::Uniform;
         if self.solver == Solver::Direct && !plain {
-            let expected = "auto or iterative but for ridge with an intercept and uniform class weights";
+            let expected = "auto, iterative or sgd but for ridge with an intercept and uniform class weights";
             return Err(Error::parameter("solver", "direct", expected));
         }
         if self.solver == Solver::Dual && !matches!(self.loss, Loss::Hinge | Loss::SquaredHinge) {
-            return Err(Error::parameter("solver", "dual", "auto or iterative but for support vector machines"));
+            return Err(Error::parameter("solver", "dual", "auto, iterative or sgd but for support vector machines"));
         }
         if self.solver == Solver::Iterative && self.loss == Loss::Hinge {
-            return Err(Error::parameter("solver", "iterative", "auto or dual for the hinge loss, which has a kink"));
+            return Err(Error::parameter(
+                "solver",
+                "iterative",
+                "auto, dual or sgd for the hinge loss, which has a kink",
+            ));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The first half of a pipeline: scaling and feature map, fitted without targets.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use mercer_simd::{Aligned, CsrMatrix, Scalar, huge_pages};
@@ -22,12 +22,13 @@ const TIMED_SAMPLE: usize = 512;
 /// Runs over them, and the time they take together, at least.
 const TIMED_RUNS: (usize, Duration) = (5, Duration::from_millis(50));
 
-/// A fitted scaling and feature map: from rows to features.
+/// A fitted scaling and feature map: from rows to features. Clones share a map that is drawn.
+#[derive(Clone)]
 pub struct Features<T> {
     preprocess: Preprocess<T>,
     spec: ResolvedMap,
     /// Drawn when it is first used: a model file does not back the size of a random matrix, rows of its width do.
-    map: OnceLock<Box<dyn FeatureMap<T>>>,
+    map: OnceLock<Arc<dyn FeatureMap<T>>>,
 }
 
 impl<T: Scalar> Features<T> {
@@ -77,7 +78,7 @@ impl<T: Scalar> Features<T> {
     pub fn map(&self) -> Result<&dyn FeatureMap<T>> {
         if self.map.get().is_none() {
             // Another thread may have been faster: both drew the same.
-            let _ = self.map.set(self.spec.build()?);
+            let _ = self.map.set(self.spec.build()?.into());
         }
         Ok(&**self.map.get().expect("it was just set"))
     }

@@ -1,5 +1,7 @@
 //! From features to a linear model: the choice of a solver, of λ, and the passes they take.
 
+mod epochs;
+
 use mercer_simd::Scalar;
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -12,7 +14,7 @@ use crate::learners::{
     Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
 };
 use crate::random::{Purpose, sample};
-use crate::selection::lambda::{self, Fitting, LambdaChoice, Score, Validation};
+use crate::selection::lambda::{self, Fitting, Judge, LambdaChoice, Score, Validation};
 use crate::{Error, Result};
 
 /// λ where the rows are too few to hold any out.
@@ -44,6 +46,7 @@ pub(super) fn learn<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, cv:
     match spec.solver_for(fitting.dataset.n_rows(), fitting.map.n_components()) {
         Solver::Direct => direct(fitting, spec, validation),
         Solver::Dual => dual(fitting, spec, validation),
+        Solver::Sgd => epochs::sgd(fitting, spec, validation),
         Solver::Auto | Solver::Iterative => iterative(fitting, spec, validation),
     }
 }
@@ -182,16 +185,27 @@ fn by<T: Scalar>(
     let all = targets.weights.clone();
     let without = |folds, part| {
         targets.weights = without(&all, &rows.fold(folds, part));
-        let (model, _) = solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?;
+        Ok(solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None })?.0)
+    };
+    let calibration = calibrated(rows.fitting, without)?;
+    Ok(Learned { model, lambda, solver, choice, convergence: Some(convergence), calibration })
+}
+
+/// The link from scores to probabilities, where it is asked for; none where the training is to end.
+fn calibrated<T: Scalar>(
+    fitting: &Fitting<'_, T>,
+    mut without: impl FnMut(Folds, usize) -> Result<LinearModel<T>>,
+) -> Result<Option<Calibration>> {
+    let driver = fitting.driver;
+    let whole = |folds, part| {
+        let model = without(folds, part)?;
         // A model that ended early is not the one whose scores are to be linked.
         if driver.ends_early() { Err(Error::Interrupted) } else { Ok(model) }
     };
-    let fitting = rows.fitting;
-    let calibration = match fitting.calibration.map(|parts| parts.calibrate(fitting, without)) {
-        Some(Err(Error::Interrupted)) if driver.ends_early() => None,
-        calibration => calibration.transpose()?,
-    };
-    Ok(Learned { model, lambda, solver, choice, convergence: Some(convergence), calibration })
+    match fitting.calibration.map(|parts| parts.calibrate(fitting, whole)) {
+        Some(Err(Error::Interrupted)) if driver.ends_early() => Ok(None),
+        calibration => calibration.transpose(),
+    }
 }
 
 /// Weights of rows, zero for those that judge.
@@ -211,7 +225,7 @@ fn validate<T: Scalar>(
     last: &mut Option<(LinearModel<T>, Convergence)>,
 ) -> Result<Option<LambdaChoice>> {
     let all = targets.weights.clone();
-    let driver = rows.fitting.driver;
+    let (driver, judge) = (rows.fitting.driver, Judge::of(spec.loss, rows.fitting.encoder));
     let stopping = Stopping { tol: spec.stopping.tol.max(TRIAL_TOL), ..spec.stopping };
     let mut folds = Vec::new();
     for fold in 0..validation.n_judging() {
@@ -234,8 +248,7 @@ fn validate<T: Scalar>(
             *last = Some((model, Convergence { converged: false, ..convergence }));
             driver.has_model();
             // Of one fold alone: all folds must be judged by the same candidates.
-            if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], !rows.classes.is_empty(), PATIENCE)
-            {
+            if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], judge, PATIENCE) {
                 break;
             }
             if driver.ends_early() {
@@ -251,7 +264,7 @@ fn validate<T: Scalar>(
         }
     }
     targets.weights = all;
-    lambda::choose_lambda_of(rows.fitting.encoder, candidates, &folds).map(Some)
+    lambda::choose_lambda_of(rows.fitting.encoder, judge, candidates, &folds).map(Some)
 }
 
 /// What each row counts, on average one.

@@ -46,6 +46,7 @@ impl PipelineSpec {
         let (learner, features) = match self.learner.solver_for(n_rows, components as usize) {
             Solver::Direct => (direct(n_rows.into(), components.into(), outputs.into()), 0),
             Solver::Dual => (targets + all, 0),
+            Solver::Sgd => (0, targets + all),
             Solver::Auto | Solver::Iterative => (targets + iterative(n_rows, components, outputs, size), all),
         };
         let narrow = |bytes: u128| u64::try_from(bytes).unwrap_or(u64::MAX);

@@ -221,7 +221,7 @@ pub(crate) fn validate<T: Scalar>(
         let models = fitting.driver.time("solve", || solve_all::<T>(fitting.driver, rest, candidates))?;
         folds.push(score(fitting, &models, Selection::Fold { folds: folds_of(), fold })?);
     }
-    choose_lambda_of(fitting.encoder, candidates, &folds).map(Some)
+    choose_lambda_of(fitting.encoder, Judge::of(Loss::Squared, fitting.encoder), candidates, &folds).map(Some)
 }
 
 /// The model of each λ; `None` where it is too small.
@@ -293,10 +293,26 @@ impl Score {
     }
 }
 
-/// Whether the last `patience` candidates are all no better than the best before them: by their errors where there are
-/// classes, as losses of classes go on falling with λ where nothing is gained any more.
-pub(crate) fn best_is_behind(scores: &[Option<Score>], is_classes: bool, patience: usize) -> bool {
-    let key = |score: &Score| if is_classes { score.n_wrong as f64 } else { score.loss };
+/// What candidates are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// Of classes: the margins of support vector machines and ridge go on changing with λ where nothing is gained any more.
+    Errors,
+    /// Of real values; and of probabilities, which are what it measures.
+    Loss,
+}
+
+impl Judge {
+    /// For models of `loss`.
+    pub(crate) fn of(loss: Loss, encoder: &TargetEncoder) -> Self {
+        let probabilities = matches!(loss, Loss::Logistic | Loss::Softmax);
+        if encoder.task() == Task::Classification && !probabilities { Self::Errors } else { Self::Loss }
+    }
+}
+
+/// Whether the last `patience` candidates are all no better than the best before them.
+pub(crate) fn best_is_behind(scores: &[Option<Score>], judge: Judge, patience: usize) -> bool {
+    let key = |score: &Score| if judge == Judge::Errors { score.n_wrong as f64 } else { score.loss };
     let keys: Vec<f64> = scores.iter().flatten().map(key).collect();
     let best = (0..keys.len()).min_by(|&a, &b| keys[a].partial_cmp(&keys[b]).unwrap_or(std::cmp::Ordering::Equal));
     best.is_some_and(|best| best + patience < keys.len())
@@ -305,6 +321,7 @@ pub(crate) fn best_is_behind(scores: &[Option<Score>], is_classes: bool, patienc
 /// The best of the candidates, by the scores of every fold.
 pub(crate) fn choose_lambda_of(
     encoder: &TargetEncoder,
+    judge: Judge,
     lambdas: &[f64],
     folds: &[Vec<Option<Score>>],
 ) -> Result<LambdaChoice> {
@@ -331,7 +348,7 @@ pub(crate) fn choose_lambda_of(
             }
         })
         .collect();
-    let best = choose_lambda(&candidates)?;
+    let best = choose_lambda(&candidates, judge)?;
     let folds = folds.iter().map(|fold| {
         let score = fold[best].unwrap_or_default();
         let n = score.n_rows as f64;
@@ -344,12 +361,13 @@ pub(crate) fn choose_lambda_of(
     Ok(LambdaChoice { lambda: candidates[best].lambda, folds: folds.collect(), candidates })
 }
 
-/// The position of the best candidate.
+/// The position of the best candidate; of equal errors the least loss.
 ///
 /// # Errors
 /// [`Error::NotPositiveDefinite`] when no λ could be solved.
-fn choose_lambda(candidates: &[Candidate]) -> Result<usize> {
-    let key = |c: &Candidate| (c.error_rate.unwrap_or(0.0), c.loss.unwrap_or(f64::INFINITY));
+fn choose_lambda(candidates: &[Candidate], judge: Judge) -> Result<usize> {
+    let errors = |c: &Candidate| if judge == Judge::Errors { c.error_rate.unwrap_or(0.0) } else { 0.0 };
+    let key = |c: &Candidate| (errors(c), c.loss.unwrap_or(f64::INFINITY));
     candidates
         .iter()
         .enumerate()
@@ -373,11 +391,11 @@ mod tests {
             let score = |(at, &n_wrong)| Some(Score { n_wrong, loss: 1.0 / (at + 1) as f64, ..Score::default() });
             errors.iter().enumerate().map(score).collect()
         };
-        assert!(!best_is_behind(&scores(&[9, 5, 5]), true, 2));
-        assert!(best_is_behind(&scores(&[9, 5, 5, 5]), true, 2));
-        assert!(best_is_behind(&scores(&[9, 5, 6, 7]), true, 2));
-        assert!(!best_is_behind(&scores(&[9, 5, 6, 4]), true, 2));
-        assert!(!best_is_behind(&scores(&[0, 0, 0, 0]), false, 2), "the loss still falls");
+        assert!(!best_is_behind(&scores(&[9, 5, 5]), Judge::Errors, 2));
+        assert!(best_is_behind(&scores(&[9, 5, 5, 5]), Judge::Errors, 2));
+        assert!(best_is_behind(&scores(&[9, 5, 6, 7]), Judge::Errors, 2));
+        assert!(!best_is_behind(&scores(&[9, 5, 6, 4]), Judge::Errors, 2));
+        assert!(!best_is_behind(&scores(&[0, 0, 0, 0]), Judge::Loss, 2), "the loss still falls");
     }
 
     #[test]
@@ -388,9 +406,10 @@ mod tests {
             candidate(0.01, Some(0.1), Some(0.2)),
             candidate(0.001, None, None),
         ];
-        assert_eq!(choose_lambda(&candidates).unwrap(), 2);
+        assert_eq!(choose_lambda(&candidates, Judge::Errors).unwrap(), 2);
+        assert_eq!(choose_lambda(&candidates, Judge::Loss).unwrap(), 0);
         let real = [candidate(1.0, None, Some(0.5)), candidate(0.1, None, Some(0.4)), candidate(0.01, None, None)];
-        assert_eq!(choose_lambda(&real).unwrap(), 1);
-        assert!(choose_lambda(&real[2..]).is_err());
+        assert_eq!(choose_lambda(&real, Judge::Loss).unwrap(), 1);
+        assert!(choose_lambda(&real[2..], Judge::Loss).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use mercer_simd::prefetch;
 
-use super::rows::RowAccess;
+use super::super::rows::RowAccess;
 use super::{DualParams, DualSolution};
 use crate::random::{Purpose, Stream};
 

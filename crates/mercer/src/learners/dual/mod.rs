@@ -37,14 +37,13 @@
 //! ```
 
 mod descent;
-mod rows;
 #[cfg(test)]
 mod tests;
 
 use mercer_simd::{IndexSlice, Scalar};
 
 use self::descent::Descent;
-use self::rows::{DenseRows, RowAccess, SparseRows};
+use super::rows::{DenseRows, RowAccess, SparseRows};
 use crate::dataset::Rows;
 
 /// ℓ(m), the loss of a margin m.

@@ -1,11 +1,11 @@
-//! What the descent does with a row, dense or sparse.
+//! What learners that go row by row do with a row, dense or sparse.
 
 use mercer_simd::ops::dot::{add_scaled_widened, dot_widened, sparse_add_scaled_widened, sparse_dot_widened};
 use mercer_simd::{CsrView, Index, InstructionSet, Scalar, prefetch};
 use ndarray::{ArrayView2, Axis};
 
 /// Rows against weights in f64.
-pub(super) trait RowAccess: Copy {
+pub(super) trait RowAccess: Copy + Sync {
     /// The length of a row.
     fn n_inputs(self) -> usize;
     /// w·xᵢ
