@@ -17,6 +17,8 @@ use crate::{InstructionSet, Scalar};
 const LANES: usize = 16;
 /// Vectors that are taken together at most.
 const MOST: usize = 6;
+/// Values of rows and vectors that are taken together: those of a dozen stay in the nearest cache.
+const BLOCK: usize = 512;
 
 /// As even shares of `k` vectors as can be, at most [`MOST`] each.
 #[inline(always)]
@@ -62,77 +64,85 @@ impl<T: Scalar> ScoreRows<'_, T> {
     #[inline(always)]
     fn all<V: Vector<Value = T>, const P: usize, const R: usize>(&mut self) {
         let (n, k) = self.scores.dim();
-        let share = share(k);
-        let mut j = 0;
-        while j < k {
-            let n_vectors = share.min(k - j);
-            match n_vectors {
-                1 => self.vectors::<V, P, R, 1>(n, j),
-                2 => self.vectors::<V, P, R, 2>(n, j),
-                3 => self.vectors::<V, P, R, 3>(n, j),
-                4 => self.vectors::<V, P, R, 4>(n, j),
-                5 => self.vectors::<V, P, R, 5>(n, j),
-                _ => self.vectors::<V, P, R, MOST>(n, j),
-            }
-            j += n_vectors;
-        }
-    }
-
-    /// The scores of all rows by the weights `j..j + J`.
-    #[inline(always)]
-    fn vectors<V: Vector<Value = T>, const P: usize, const R: usize, const J: usize>(&mut self, n: usize, j: usize) {
-        let mut i = 0;
-        while i + R <= n {
-            self.some::<V, P, R, J>(i, j);
-            i += R;
-        }
-        while i < n {
-            self.some::<V, P, 1, J>(i, j);
-            i += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn some<V: Vector<Value = T>, const P: usize, const R: usize, const J: usize>(&mut self, i: usize, j: usize) {
         let d = self.rows.ncols();
         let whole = d - d % LANES;
-        let (x_stride, w_stride) = (self.rows.strides()[0], self.weights.strides()[0]);
-        let x = self.rows.as_ptr().wrapping_offset(i as isize * x_stride);
-        let w = self.weights.as_ptr().wrapping_offset(j as isize * w_stride);
-        let mut sums = [[[V::splat(T::zero()); P]; J]; R];
-        // SAFETY: R rows from i on and J rows of weights from j on have d ≥ whole values, side by side.
-        unsafe { add_products((x, x_stride), (w, w_stride), whole, &mut sums) };
+        let mut partial = vec![T::zero(); n * k * LANES];
+        for start in (0..whole).step_by(BLOCK) {
+            let (x, w) = (self.rows.as_ptr().wrapping_add(start), self.weights.as_ptr().wrapping_add(start));
+            let (x, w) = ((x, self.rows.strides()[0]), (w, self.weights.strides()[0]));
+            // SAFETY: n rows and k rows of weights have these values, side by side; there are n·k·LANES partial sums.
+            unsafe { add_block::<V, P, R>(x, w, BLOCK.min(whole - start), (n, k), partial.as_mut_ptr()) };
+        }
         if whole < d {
-            let (mut x, mut w) = ([[T::zero(); LANES]; R], [[T::zero(); LANES]; J]);
-            for at in whole..d {
-                for (r, x) in x.iter_mut().enumerate() {
-                    x[at - whole] = self.rows[[i + r, at]];
+            let (x, w) = (padded(self.rows, whole), padded(self.weights, whole));
+            let (x, w) = ((x.as_ptr(), LANES as isize), (w.as_ptr(), LANES as isize));
+            // SAFETY: n and k rows of LANES values.
+            unsafe { add_block::<V, P, R>(x, w, LANES, (n, k), partial.as_mut_ptr()) };
+        }
+        for (score, lanes) in self.scores.iter_mut().zip(partial.as_chunks_mut::<LANES>().0) {
+            let mut half = LANES / 2;
+            while half > 0 {
+                for lane in 0..half {
+                    lanes[lane] = lanes[lane] + lanes[lane + half];
                 }
-                for (r, w) in w.iter_mut().enumerate() {
-                    w[at - whole] = self.weights[[j + r, at]];
+                half /= 2;
+            }
+            *score = lanes[0];
+        }
+    }
+}
+
+/// The values of each row from `start` on, and zeros behind.
+fn padded<T: Scalar>(rows: ArrayView2<'_, T>, start: usize) -> Vec<T> {
+    let mut out = vec![T::zero(); rows.nrows() * LANES];
+    for (out, row) in out.chunks_exact_mut(LANES).zip(rows.outer_iter()) {
+        out.iter_mut().zip(row.iter().skip(start)).for_each(|(out, &x)| *out = x);
+    }
+    out
+}
+
+/// Adds the products of n rows with k rows of weights, of `d` values, to their partial sums. Pointers come with the
+/// strides of rows.
+///
+/// # Safety
+/// All of it can be read, and n·k·LANES sums written; d is a multiple of [`LANES`], which is that of P vectors.
+#[inline(always)]
+unsafe fn add_block<V: Vector, const P: usize, const R: usize>(
+    x: (*const V::Value, isize),
+    w: (*const V::Value, isize),
+    d: usize,
+    (n, k): (usize, usize),
+    sums: *mut V::Value,
+) {
+    let share = share(k);
+    let mut j = 0;
+    while j < k {
+        let (w, n_vectors) = ((w.0.wrapping_offset(j as isize * w.1), w.1), share.min(k - j));
+        let mut i = 0;
+        while i < n {
+            let x = (x.0.wrapping_offset(i as isize * x.1), x.1);
+            let sums = (sums.wrapping_add((i * k + j) * LANES), k * LANES);
+            let whole = i + R <= n;
+            // SAFETY: the caller's promise, for some of the rows.
+            unsafe {
+                match (n_vectors, whole) {
+                    (1, true) => add_products::<V, P, R, 1>(x, w, d, sums),
+                    (2, true) => add_products::<V, P, R, 2>(x, w, d, sums),
+                    (3, true) => add_products::<V, P, R, 3>(x, w, d, sums),
+                    (4, true) => add_products::<V, P, R, 4>(x, w, d, sums),
+                    (5, true) => add_products::<V, P, R, 5>(x, w, d, sums),
+                    (_, true) => add_products::<V, P, R, MOST>(x, w, d, sums),
+                    (1, false) => add_products::<V, P, 1, 1>(x, w, d, sums),
+                    (2, false) => add_products::<V, P, 1, 2>(x, w, d, sums),
+                    (3, false) => add_products::<V, P, 1, 3>(x, w, d, sums),
+                    (4, false) => add_products::<V, P, 1, 4>(x, w, d, sums),
+                    (5, false) => add_products::<V, P, 1, 5>(x, w, d, sums),
+                    (_, false) => add_products::<V, P, 1, MOST>(x, w, d, sums),
                 }
             }
-            let stride = LANES as isize;
-            // SAFETY: R and J rows of LANES values.
-            unsafe { add_products((x.as_ptr().cast(), stride), (w.as_ptr().cast(), stride), LANES, &mut sums) };
+            i += if whole { R } else { 1 };
         }
-        for (r, sums) in sums.iter().enumerate() {
-            for (column, sums) in sums.iter().enumerate() {
-                let mut lanes = [T::zero(); LANES];
-                for (p, sum) in sums.iter().enumerate() {
-                    // SAFETY: P vectors are LANES values.
-                    unsafe { sum.store(lanes.as_mut_ptr().add(p * V::LANES)) };
-                }
-                let mut half = LANES / 2;
-                while half > 0 {
-                    for lane in 0..half {
-                        lanes[lane] = lanes[lane] + lanes[lane + half];
-                    }
-                    half /= 2;
-                }
-                self.scores[[i + r, j + column]] = lanes[0];
-            }
-        }
+        j += n_vectors;
     }
 }
 
@@ -140,15 +150,24 @@ impl<T: Scalar> ScoreRows<'_, T> {
 /// strides of rows.
 ///
 /// # Safety
-/// All of it can be read; d is a multiple of [`LANES`], which is that of P vectors.
+/// All of it can be read, and R rows of J·LANES sums written; d is a multiple of [`LANES`], which is that of P vectors.
 #[inline(always)]
 unsafe fn add_products<V: Vector, const P: usize, const R: usize, const J: usize>(
     (x, x_stride): (*const V::Value, isize),
     (w, w_stride): (*const V::Value, isize),
     d: usize,
-    sums: &mut [[[V; P]; J]; R],
+    (out, out_stride): (*mut V::Value, usize),
 ) {
     let zero = V::splat(V::Value::default());
+    let mut sums = [[[zero; J]; P]; R];
+    for r in 0..R {
+        for p in 0..P {
+            for j in 0..J {
+                // SAFETY: the caller's promise.
+                sums[r][p][j] = unsafe { V::load(out.add(r * out_stride + j * LANES + p * V::LANES)) };
+            }
+        }
+    }
     let mut at = 0;
     while at < d {
         for p in 0..P {
@@ -160,12 +179,20 @@ unsafe fn add_products<V: Vector, const P: usize, const R: usize, const J: usize
             for (r, sums) in sums.iter_mut().enumerate() {
                 // SAFETY: the caller's promise.
                 let x = unsafe { V::load(x.offset(r as isize * x_stride).add(at + p * V::LANES)) };
-                for (sums, weight) in sums.iter_mut().zip(weights) {
-                    sums[p] = x.mul_add(weight, sums[p]);
+                for (sum, weight) in sums[p].iter_mut().zip(weights) {
+                    *sum = x.mul_add(weight, *sum);
                 }
             }
         }
         at += LANES;
+    }
+    for r in 0..R {
+        for p in 0..P {
+            for j in 0..J {
+                // SAFETY: the caller's promise.
+                unsafe { sums[r][p][j].store(out.add(r * out_stride + j * LANES + p * V::LANES)) };
+            }
+        }
     }
 }
 
@@ -196,47 +223,56 @@ impl<T: Scalar> VectorOp<T> for AddCross<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Value = T>>(mut self) {
         let k = self.factors.ncols();
-        let share = share(k);
-        let mut first = 0;
-        while first < k {
-            let n_factors = share.min(k - first);
-            // Sums and values fit 16 registers.
-            match n_factors {
-                1 => self.add::<V, 1, 8>(first),
-                2 => self.add::<V, 2, 6>(first),
-                3 => self.add::<V, 3, 4>(first),
-                4 => self.add::<V, 4, 3>(first),
-                5 => self.add::<V, 5, 2>(first),
-                _ => self.add::<V, MOST, 2>(first),
-            }
-            first += n_factors;
+        // Sums and values fit 16 registers.
+        match share(k) {
+            0 => (),
+            1 => self.all::<V, 1, 8>(),
+            2 => self.all::<V, 2, 6>(),
+            3 => self.all::<V, 3, 4>(),
+            4 => self.all::<V, 4, 3>(),
+            5 => self.all::<V, 5, 2>(),
+            _ => self.all::<V, MOST, 2>(),
         }
     }
 }
 
 impl<T: Scalar> AddCross<'_, T> {
-    /// `J` factors from `first` on.
+    /// `J` factors at a time, the last fewer.
     #[inline(always)]
-    fn add<V: Vector<Value = T>, const J: usize, const M: usize>(&mut self, first: usize) {
-        let (n, d) = self.rows.dim();
+    fn all<V: Vector<Value = T>, const J: usize, const M: usize>(&mut self) {
+        let ((n, d), k) = (self.rows.dim(), self.factors.ncols());
         let strip = M * V::LANES;
         let (x, x_stride) = (self.rows.as_ptr(), self.rows.strides()[0]);
-        let (f, f_stride) = (self.factors.as_ptr().wrapping_add(first), self.factors.strides()[0]);
-        let s_stride = self.sums.strides()[0];
-        let s = self.sums.as_mut_ptr().wrapping_offset(first as isize * s_stride);
+        let (f, f_stride) = (self.factors.as_ptr(), self.factors.strides()[0]);
+        let (s, s_stride) = (self.sums.as_mut_ptr(), self.sums.strides()[0]);
         let whole = d - d % strip;
-        for at in (0..whole).step_by(strip) {
-            // SAFETY: values `at..at + strip` are within the n rows and the rows `first..first + J` of the sums; the
-            // factors from `first` on are J of each row.
-            unsafe { strips::<V, J, M>((s.add(at), s_stride), (f, f_stride), (x.add(at), x_stride), n) };
+        let mut at = 0;
+        while at < whole {
+            let mut first = 0;
+            while first < k {
+                // SAFETY: values `at..at + strip` are within the n rows and the rows of the sums from `first` on, of
+                // which there are J, or fewer by those that are taken singly; so are the factors of each row.
+                unsafe {
+                    let sums = (s.offset(first as isize * s_stride).add(at), s_stride);
+                    let (factors, values) = ((f.add(first), f_stride), (x.add(at), x_stride));
+                    if first + J <= k {
+                        strips::<V, J, M>(sums, factors, values, n);
+                        first += J;
+                    } else {
+                        strips::<V, 1, M>(sums, factors, values, n);
+                        first += 1;
+                    }
+                }
+            }
+            at += strip;
         }
         for at in whole..d {
-            for j in 0..J {
-                let mut sum = self.sums[[first + j, at]];
+            for j in 0..k {
+                let mut sum = self.sums[[j, at]];
                 for i in 0..n {
-                    sum = self.factors[[i, first + j]].mul_add(self.rows[[i, at]], sum);
+                    sum = self.factors[[i, j]].mul_add(self.rows[[i, at]], sum);
                 }
-                self.sums[[first + j, at]] = sum;
+                self.sums[[j, at]] = sum;
             }
         }
     }

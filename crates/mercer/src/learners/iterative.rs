@@ -31,7 +31,7 @@ const MOST_STEPS: f64 = 10.0;
 /// Bytes of rows that are scored, then summed.
 const CACHED: usize = 256 << 10;
 /// Rows at least that are: they share the weights and the sums.
-const MIN_CACHED_ROWS: usize = 8;
+const MIN_CACHED_ROWS: usize = 16;
 
 /// Features that can be passed over again and again, in panels of whole groups of [`SUM_ROWS`] rows.
 pub(crate) trait Passes<T: Scalar>: Sync {
