@@ -64,7 +64,7 @@ pub(crate) fn run() {
     for data in &DATA {
         match data.load() {
             Ok(dataset) => {
-                SOLVERS.iter().for_each(|&(loss, name, solvers)| data.measure(&dataset, loss, name, solvers))
+                SOLVERS.iter().for_each(|&(loss, name, solvers)| data.measure(&dataset, loss, name, solvers));
             }
             Err(reason) => skip("linear", &reason),
         }
@@ -96,6 +96,7 @@ impl Data {
                 learner: LearnerSpec { intercept: loss == Loss::Softmax, ..learner },
                 task: Some(mercer::dataset::Task::Classification),
                 cv: None,
+                probabilities: false,
                 seed: 0,
             };
             let driver = Driver::new(threads, &Silent).expect("threads can be started").with_memory(8 << 30);

@@ -266,6 +266,7 @@ fn spec(loss: Loss, lambda: Lambda, solver: Solver) -> PipelineSpec {
         learner: LearnerSpec { solver, stopping, ..LearnerSpec::new(loss, lambda) },
         task: None,
         cv: None,
+        probabilities: false,
         seed: 4,
     }
 }

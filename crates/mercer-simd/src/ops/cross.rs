@@ -160,11 +160,11 @@ unsafe fn add_products<V: Vector, const P: usize, const R: usize, const J: usize
 ) {
     let zero = V::splat(V::Value::default());
     let mut sums = [[[zero; J]; P]; R];
-    for r in 0..R {
-        for p in 0..P {
-            for j in 0..J {
+    for (r, sums) in sums.iter_mut().enumerate() {
+        for (p, sums) in sums.iter_mut().enumerate() {
+            for (j, sum) in sums.iter_mut().enumerate() {
                 // SAFETY: the caller's promise.
-                sums[r][p][j] = unsafe { V::load(out.add(r * out_stride + j * LANES + p * V::LANES)) };
+                *sum = unsafe { V::load(out.add(r * out_stride + j * LANES + p * V::LANES)) };
             }
         }
     }
@@ -186,11 +186,11 @@ unsafe fn add_products<V: Vector, const P: usize, const R: usize, const J: usize
         }
         at += LANES;
     }
-    for r in 0..R {
-        for p in 0..P {
-            for j in 0..J {
+    for (r, sums) in sums.iter().enumerate() {
+        for (p, sums) in sums.iter().enumerate() {
+            for (j, sum) in sums.iter().enumerate() {
                 // SAFETY: the caller's promise.
-                unsafe { sums[r][p][j].store(out.add(r * out_stride + j * LANES + p * V::LANES)) };
+                unsafe { sum.store(out.add(r * out_stride + j * LANES + p * V::LANES)) };
             }
         }
     }
