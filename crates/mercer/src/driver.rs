@@ -79,6 +79,11 @@ impl<'p> Driver<'p> {
         self
     }
 
+    /// There is no model yet.
+    pub(crate) fn start_training(&self) {
+        self.has_model.store(false, Ordering::Relaxed);
+    }
+
     /// There is a model that an interrupted training could end with.
     pub(crate) fn has_model(&self) {
         self.has_model.store(true, Ordering::Relaxed);

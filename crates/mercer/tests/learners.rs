@@ -10,7 +10,7 @@ mod data;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use data::{Data, bits, normal, rings, signs, sparse_signs, waves};
-use mercer::dataset::{BlockRows, TargetBlock};
+use mercer::dataset::{BlockRows, TargetBlock, Task};
 use mercer::feature_maps::{Gamma, MapSpec};
 use mercer::learners::{ClassWeight, Convergence, Lambda, LearnerSpec, Loss, Solver, Stopping};
 use mercer::pipeline::{Evaluation, FitReport, Pipeline, PipelineSpec};
@@ -348,7 +348,7 @@ fn an_interrupted_training_keeps_its_model_if_asked() {
     {
         let spec = PipelineSpec { learner: LearnerSpec::new(loss, lambda), ..spec(loss, 1e-4) };
         let (mut n_errors, mut n_kept) = (0, 0);
-        for limit in (0..).step_by(7) {
+        for limit in (0..).step_by(3) {
             let progress = Impatient { asked: AtomicU64::new(0), limit };
             let driver = Driver::new(1, &progress).unwrap().keeping_interrupted(true);
             match Pipeline::<f64>::fit(&data, &spec, &driver) {
@@ -361,6 +361,10 @@ fn an_interrupted_training_keeps_its_model_if_asked() {
                         panic!("classes")
                     };
                     assert!(scores.accuracy > 0.5, "{loss:?} {limit}: {}", scores.accuracy);
+                    if let Some(choice) = report.lambda {
+                        assert_eq!(pipeline.spec().learner.lambda, choice.lambda, "{loss:?} {limit}");
+                        assert!(choice.candidates.iter().any(|one| one.lambda == choice.lambda && one.loss.is_some()));
+                    }
                     n_kept += 1;
                 }
                 Ok(_) => break,
@@ -368,4 +372,27 @@ fn an_interrupted_training_keeps_its_model_if_asked() {
         }
         assert!(n_errors > 1 && n_kept > 1, "{loss:?}: {n_errors} errors, {n_kept} kept");
     }
+}
+
+/// Along a path of λ too, where each model starts from the last.
+#[test]
+fn without_an_intercept_there_is_none() {
+    for (loss, data) in [(Loss::Logistic, blobs(0, 300, 3)), (Loss::Huber { delta: 0.5 }, waves(0, 300))] {
+        let spec = spec(loss, 1e-3);
+        let learner = LearnerSpec { intercept: false, lambda: Lambda::Auto, ..spec.learner };
+        let (pipeline, _) = fit::<f64>(&data, &PipelineSpec { learner, ..spec });
+        assert!(pipeline.model().intercept().iter().all(|&b| b == 0.0), "{loss:?}: {:?}", pipeline.model().intercept());
+    }
+}
+
+/// No row lies within δ of the start, so that none has any curvature there.
+#[test]
+fn huber_learns_two_values() {
+    let x = normal(0, 200, 4);
+    let y = Array2::from_shape_fn((200, 1), |(i, _)| if i % 10 < 7 { 1.0 } else { 0.0 });
+    let spec = PipelineSpec { task: Some(Task::Regression), ..spec(Loss::Huber { delta: 0.5 }, 1e-3) };
+    let (pipeline, report) = fit::<f32>(&Data::dense(x, y), &spec);
+    assert!(report.convergence.unwrap().objective.is_finite());
+    let b = f64::from(pipeline.model().intercept()[0]);
+    assert!((0.5..=1.0).contains(&b), "{b}");
 }

@@ -90,10 +90,11 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     pub(crate) learner: LearnerArgs,
     /// Memory for features that are kept between passes, such as 800M or 2G; half of what is free if not given.
-    /// Changes no result
+    /// Changes no result but that of sgd, which shuffles rows it does not keep less well
     #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = "Run")]
     pub(crate) memory: Option<u64>,
-    /// Let Ctrl-C end the learning with the best model so far, and go on with that; a second Ctrl-C ends all
+    /// Let Ctrl-C end the learning with the best model so far, without probabilities, and go on with that; a second
+    /// Ctrl-C ends all
     #[arg(long, help_heading = "Run")]
     pub(crate) keep_interrupted: bool,
     #[command(flatten)]

@@ -34,10 +34,13 @@ pub fn score_rows<T: Scalar>(
     isa: InstructionSet,
     rows: ArrayView2<'_, T>,
     weights: ArrayView2<'_, T>,
-    scores: ArrayViewMut2<'_, T>,
+    mut scores: ArrayViewMut2<'_, T>,
 ) {
     let ((n, d), k) = (rows.dim(), weights.nrows());
     assert!(weights.ncols() == d && scores.dim() == (n, k), "rows {:?}, weights {:?}", rows.dim(), weights.dim());
+    if n == 0 || d == 0 || k == 0 {
+        return scores.fill(T::zero());
+    }
     assert!(d < 2 || (rows.strides()[1] == 1 && weights.strides()[1] == 1), "values side by side");
     isa.run_vectors(ScoreRows { rows, weights, scores });
 }
@@ -208,6 +211,9 @@ pub fn add_cross<T: Scalar>(
 ) {
     let (n, d) = rows.dim();
     assert!(factors.nrows() == n && sums.dim() == (factors.ncols(), d), "sums {:?}, rows {:?}", sums.dim(), rows.dim());
+    if sums.is_empty() || n == 0 {
+        return;
+    }
     assert!(d < 2 || (rows.strides()[1] == 1 && sums.strides()[1] == 1), "values side by side");
     assert!(factors.ncols() < 2 || factors.strides()[1] == 1, "factors side by side");
     isa.run_vectors(AddCross { sums, factors, rows });
@@ -225,7 +231,6 @@ impl<T: Scalar> VectorOp<T> for AddCross<'_, T> {
         let k = self.factors.ncols();
         // Sums and values fit 16 registers.
         match share(k) {
-            0 => (),
             1 => self.all::<V, 1, 8>(),
             2 => self.all::<V, 2, 6>(),
             3 => self.all::<V, 3, 4>(),
@@ -330,7 +335,7 @@ mod tests {
         Array2::from_shape_fn((rows, columns), |(i, j)| T::from_f64(value(i, j) / 3.0))
     }
 
-    fn scores_by_the_contract<T: Scalar>(rows: &Array2<T>, weights: &Array2<T>) -> Array2<T> {
+    fn scores_by_the_contract<T: Scalar>(rows: ArrayView2<'_, T>, weights: &Array2<T>) -> Array2<T> {
         Array2::from_shape_fn((rows.nrows(), weights.nrows()), |(i, j)| {
             let mut lanes = [T::zero(); LANES];
             for d in 0..rows.ncols() {
@@ -343,12 +348,29 @@ mod tests {
         })
     }
 
+    const SHAPES: [(usize, usize, usize); 13] = [
+        (1, 1, 1),
+        (3, 15, 2),
+        (4, 16, 3),
+        (9, 17, 4),
+        (6, 300, 5),
+        (7, 129, 7),
+        (5, 64, 13),
+        (9, BLOCK, 6),
+        (6, BLOCK + 1, 11),
+        (5, 2 * BLOCK + 76, 10),
+        (0, 5, 2),
+        (3, 0, 2),
+        (3, 5, 0),
+    ];
+
     fn check<T: Scalar>() {
-        for (n, d, k) in
-            [(1, 1, 1), (3, 15, 2), (4, 16, 3), (9, 17, 4), (6, 300, 5), (7, 129, 7), (5, 64, 13), (0, 5, 2)]
-        {
-            let (rows, weights, factors) = (values::<T>(n, d, 1), values::<T>(k, d, 2), values::<T>(n, k, 3));
-            let expected = scores_by_the_contract(&rows, &weights);
+        for (n, d, k) in SHAPES {
+            // Rows that do not follow each other at once.
+            let wide = values::<T>(n, d + 3, 1);
+            let rows = wide.slice(s![.., 1..d + 1]);
+            let (weights, factors) = (values::<T>(k, d, 2), values::<T>(n, k, 3));
+            let expected = scores_by_the_contract(rows, &weights);
             let start = values::<T>(k, d, 4);
             let mut sums = start.clone();
             for i in 0..n {

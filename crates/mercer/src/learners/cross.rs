@@ -63,16 +63,21 @@ mod tests {
 
     #[test]
     fn sums_are_products_on_any_number_of_threads() {
-        // Small whole numbers: every sum is exact.
-        let rows = Array2::from_shape_fn((3 * GROUP + 7, 33), |(i, j)| ((i * 5 + j * 3) % 7) as f32 - 3.0);
+        // Small whole numbers, of which every sum is exact; more groups than are summed at once.
+        let rows = Array2::from_shape_fn((15 * GROUP + 7, 33), |(i, j)| ((i * 5 + j * 3) % 7) as f32 - 3.0);
         let factors = Array2::from_shape_fn((rows.nrows(), 4), |(i, j)| ((i + j * j) % 5) as f32 - 2.0);
         let weights = Array2::from_shape_fn((4, 33), |(i, j)| ((i * 2 + j) % 3) as f32);
+        // Of these every order of sums has its own bits.
+        let uneven = rows.mapv(|x| (x + 0.1) / 3.0);
+        let one = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let expected = one.install(|| cross_sums(uneven.view(), uneven.slice(s![.., ..4])));
         for threads in [1, 2, 3] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let (sums, scores) =
                 pool.install(|| (cross_sums(rows.view(), factors.view()), scores(rows.view(), weights.view())));
             assert_eq!(sums.mapv(|x| x as f32), factors.t().dot(&rows));
             assert_eq!(scores, rows.dot(&weights.t()));
+            assert_eq!(pool.install(|| cross_sums(uneven.view(), uneven.slice(s![.., ..4]))), expected);
         }
     }
 }

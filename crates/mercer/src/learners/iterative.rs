@@ -33,7 +33,7 @@ const CACHED: usize = 256 << 10;
 /// Rows at least that are: they share the weights and the sums.
 const MIN_CACHED_ROWS: usize = 16;
 
-/// Features that can be passed over again and again, in panels of whole groups of [`SUM_ROWS`] rows.
+/// Features that can be passed over again and again, in panels of whole groups of rows that are summed together.
 pub(crate) trait Passes<T: Scalar>: Sync {
     /// Number of rows.
     fn n_rows(&self) -> usize;
@@ -151,7 +151,8 @@ pub(crate) fn minimize<T: Scalar>(
         search.evaluate()?;
         passes.between("solve", &mut || search.advance(stopping.tol))?;
         iterations += 1;
-        if (iterations > 1 || start.is_some()) && passes.ends_early() {
+        let is_model = start.is_some() || search.groups.iter().all(|group| group.search.is_model());
+        if is_model && passes.ends_early() {
             break;
         }
     }
@@ -263,7 +264,7 @@ impl<'a, T: Scalar> Search<'a, T> {
             let outputs = first..first + width;
             let start = start.map_or_else(
                 || vec![0.0; (passes.n_components() + 1) * width],
-                |model| centred(model, &centre, outputs.clone()),
+                |model| centred(model, &centre, outputs.clone(), objective.intercept),
             );
             Group { search: Lbfgs::new(start, rounding), outputs, factors: Vec::new(), age: 0 }
         });
@@ -295,9 +296,11 @@ impl<'a, T: Scalar> Search<'a, T> {
             for column in columns {
                 gradient.push(if self.objective.intercept { sums.slopes[column] / self.total } else { 0.0 });
             }
-            if !value.is_finite() {
+            // A step that goes so far is cut; a start must be finite.
+            if !value.is_finite() && !self.groups[g].search.has_start() {
                 return Err(Error::Overflow { context: "the objective".to_owned(), dtype: T::DTYPE });
             }
+            let value = if value.is_finite() { value } else { f64::INFINITY };
             self.groups[g].search.receive(value, gradient);
         }
         Ok(())
@@ -485,13 +488,18 @@ impl<'a, T: Scalar> Search<'a, T> {
     }
 }
 
-/// The weights of some outputs, and their intercepts for centred features.
-fn centred<T: Scalar>(model: &LinearModel<T>, centre: &[f64], outputs: std::ops::Range<usize>) -> Vec<f64> {
+/// The weights of some outputs, and their intercepts, if there are any, for centred features.
+fn centred<T: Scalar>(
+    model: &LinearModel<T>,
+    centre: &[f64],
+    outputs: std::ops::Range<usize>,
+    intercept: bool,
+) -> Vec<f64> {
     let weights = model.weights();
     let part = weights.slice(s![.., outputs.clone()]);
     let intercepts = outputs.map(|output| {
         let shift: f64 = weights.column(output).iter().zip(centre).map(|(&w, c)| w.to_f64() * c).sum();
-        model.intercept()[output].to_f64() + shift
+        if intercept { model.intercept()[output].to_f64() + shift } else { 0.0 }
     });
     part.iter().map(|&w| w.to_f64()).chain(intercepts).collect()
 }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
+/// What λ and C may be.
+const RANGE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+
 /// λ: the weight of the penalty, relative to the mean loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "LambdaText", try_from = "LambdaText")]
@@ -29,13 +32,13 @@ impl Lambda {
     /// Checks a given number.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when it is not finite and above 0.
+    /// [`Error::Parameter`] when it is not above 0, or so far from 1 that nothing could be computed with it.
     pub fn validate(self) -> Result<()> {
         match self {
-            Self::Value(lambda) if !(lambda > 0.0 && lambda.is_finite()) => {
-                Err(Error::parameter("lambda", lambda, "auto or a number above 0"))
+            Self::Value(lambda) if !RANGE.contains(&lambda) => {
+                Err(Error::parameter("lambda", lambda, "auto or a number from 1e-100 to 1e100"))
             }
-            Self::OfC(c) if !(c > 0.0 && c.is_finite()) => Err(Error::parameter("C", c, "a number above 0")),
+            Self::OfC(c) if !RANGE.contains(&c) => Err(Error::parameter("C", c, "a number from 1e-100 to 1e100")),
             _ => Ok(()),
         }
     }
@@ -67,7 +70,10 @@ impl FromStr for Lambda {
 
     fn from_str(text: &str) -> Result<Self> {
         let lambda = if text == "auto" { Self::Auto } else { Self::Value(text.parse().unwrap_or(f64::NAN)) };
-        lambda.validate().map(|()| lambda).map_err(|_| Error::parameter("lambda", text, "auto or a number above 0"))
+        lambda
+            .validate()
+            .map(|()| lambda)
+            .map_err(|_| Error::parameter("lambda", text, "auto or a number from 1e-100 to 1e100"))
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) struct Lbfgs {
     step: f64,
     cuts: usize,
     trial: Vec<f64>,
+    has_moved: bool,
     pairs: VecDeque<Pair>,
     rounding: f64,
     state: State,
@@ -73,6 +74,7 @@ impl Lbfgs {
             step: 0.0,
             cuts: 0,
             trial: start,
+            has_moved: false,
             pairs: VecDeque::new(),
             rounding,
             state: State::Trying,
@@ -93,6 +95,11 @@ impl Lbfgs {
         if self.point.is_empty() { &self.trial } else { &self.point }
     }
 
+    /// Whether that is another than the start, or the start is good enough.
+    pub(super) fn is_model(&self) -> bool {
+        self.has_moved || self.state == State::Converged
+    }
+
     /// The value there.
     pub(super) fn value(&self) -> f64 {
         self.value
@@ -101,6 +108,11 @@ impl Lbfgs {
     /// The gradient there.
     pub(super) fn gradient(&self) -> &[f64] {
         &self.gradient
+    }
+
+    /// Whether the value of the start is known.
+    pub(super) fn has_start(&self) -> bool {
+        !self.point.is_empty()
     }
 
     /// Takes the value and gradient of the trial point: the step is taken or cut.
@@ -120,6 +132,7 @@ impl Lbfgs {
             let product = dot(&step, &change);
             self.pairs.push_back(Pair { step, change, preconditioned: Vec::new(), product });
             self.point.clone_from(&self.trial);
+            self.has_moved = true;
             (self.value, self.gradient) = (value, gradient);
             self.state = State::Stepped;
             return;

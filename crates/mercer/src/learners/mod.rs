@@ -47,6 +47,9 @@ use crate::{Error, Result};
 /// More features than this are not summed into a square matrix, unless asked for.
 pub(crate) const MOST_DIRECT: usize = 4096;
 
+/// More features of few rows than this are not kept in f64 by the direct solver, unless asked for.
+const MOST_KEPT: u64 = 1 << 27;
+
 /// A learner as it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -157,7 +160,9 @@ impl LearnerSpec {
     /// The solver for these sizes: never `auto`.
     pub fn solver_for(&self, n_rows: u64, n_components: usize) -> Solver {
         let plain = self.loss == Loss::Squared && self.intercept && self.class_weight == ClassWeight::Uniform;
-        let few_rows = RidgeRows::suit(n_rows, n_components) && n_rows <= MOST_DIRECT as u64;
+        let few_rows = RidgeRows::suit(n_rows, n_components)
+            && n_rows <= MOST_DIRECT as u64
+            && n_rows.saturating_mul(n_components as u64) <= MOST_KEPT;
         match self.solver {
             Solver::Auto if plain && (n_components <= MOST_DIRECT || few_rows) => Solver::Direct,
             Solver::Auto if self.loss == Loss::Hinge => Solver::Dual,

@@ -9,7 +9,7 @@ use super::{Features, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
 use crate::dataset::{Dataset, Layout, TargetEncoder};
 use crate::driver::Driver;
 use crate::feature_maps::MapSpec;
-use crate::learners::{Convergence, ResolvedLearner};
+use crate::learners::{Convergence, ResolvedLearner, Solver};
 use crate::metrics::ApproximationReport;
 use crate::room::check_room;
 use crate::selection::LambdaChoice;
@@ -43,7 +43,11 @@ impl<T: Scalar> Pipeline<T> {
         let targets = dataset.targets().ok_or_else(|| {
             Error::Targets(format!("{} has no targets; name a column or a file of labels", dataset.info().name))
         })?;
-        let encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
+        let mut encoder = targets.encoder(spec.task).map_err(|error| error.of_targets_in(&dataset.info().name))?;
+        if let (TargetEncoder::Real { centre }, false) = (&mut encoder, spec.learner.intercept) {
+            centre.fill(0.0);
+        }
+        driver.start_training();
         check_size::<T>(dataset, spec, encoder.n_outputs())?;
         let calibration =
             if spec.probabilities { CrossFit::of(&encoder, spec.learner.loss, dataset.n_rows())? } else { None };
@@ -94,10 +98,14 @@ impl<T: Scalar> Pipeline<T> {
 
 /// Refuses what memory cannot hold before it is asked for.
 fn check_size<T: Scalar>(dataset: &Dataset, spec: &PipelineSpec, n_outputs: usize) -> Result<()> {
+    let mut memory = spec.memory(dataset.n_rows(), dataset.n_inputs(), n_outputs, T::DTYPE);
     if spec.map == MapSpec::Identity && dataset.info().layout == Layout::Sparse {
-        return Ok(());
+        // They stay sparse.
+        memory.panel = 0;
+        if spec.learner.solver_for(dataset.n_rows(), dataset.n_inputs()) == Solver::Dual {
+            memory.learner = 0;
+        }
     }
-    let memory = spec.memory(dataset.n_rows(), dataset.n_inputs(), n_outputs, T::DTYPE);
     let n_components = spec.map.n_components(dataset.n_inputs());
     check_room(memory.total().into(), || format!("learning from {n_components} features"))
 }

@@ -81,8 +81,9 @@ fn direct<T: Scalar>(
         let rest = fitting.gather_without(&gathered, folds, part)?;
         fitting.driver.time("solve", || rest.into_system()?.into_solution(lambda))
     };
-    let calibration = fitting.calibration.map(|parts| parts.calibrate(fitting, without)).transpose()?;
+    let calibration = calibrated(fitting, without)?;
     let model = fitting.driver.time("solve", || gathered.into_system()?.into_solution(lambda))?;
+    fitting.driver.has_model();
     Ok(Learned { model, lambda, solver: Solver::Direct, choice, convergence: None, calibration })
 }
 
@@ -103,11 +104,12 @@ fn iterative<T: Scalar>(
 
 /// One class against the rest, each by a thread.
 fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Option<Validation>) -> Result<Learned<T>> {
+    if fitting.feature_bytes() > fitting.driver.memory() {
+        let expected = "enough for all features; or use the sgd solver, or iterative for the squared hinge";
+        return Err(Error::parameter("memory", fitting.driver.memory(), expected));
+    }
     let rows = TrainingRows::gather(fitting)?;
-    let Some(kept) = &rows.kept else {
-        let (got, expected) = (fitting.driver.memory(), "enough for all features; or use the squared hinge loss");
-        return Err(Error::parameter("memory", got, expected));
-    };
+    let kept = rows.kept.as_ref().expect("they fit memory");
     let loss = if spec.loss == Loss::Hinge { DualLoss::Hinge } else { DualLoss::SquaredHinge };
     let solve = |task: Task<'_, T>| {
         let Stopping { tol, max_iter: max_epochs } = task.stopping;
@@ -166,20 +168,30 @@ fn by<T: Scalar>(
     let given = spec.lambda.given(targets.weights.iter().map(|&w| w.to_f64()).sum());
     let spreads = rows.spreads();
     targets.targets = Array2::from_shape_fn(targets.targets.dim(), |(i, j)| targets.targets[[i, j]] / spreads[j]);
-    let mut last = None;
-    let choice = match validation {
-        Some(validation) => validate(rows, &mut targets, spec, &candidates(given), validation, &mut solve, &mut last)?,
+    let driver = rows.fitting.driver;
+    let mut best = None;
+    let mut choice = match validation {
+        Some(validation) => validate(rows, &mut targets, spec, &candidates(given), validation, &mut solve, &mut best)?,
         None => None,
     };
+    if let (Some(choice), Some(best)) = (&mut choice, &best)
+        && driver.ends_early()
+    {
+        choice.lambda = best.lambda;
+    }
     let lambda = choice.as_ref().map_or(given.unwrap_or(LAMBDA_OF_FEW_ROWS), |choice| choice.lambda);
-    let driver = rows.fitting.driver;
-    let (model, convergence) = match last.take_if(|_| driver.ends_early()) {
-        Some(last) => last,
-        None => match (solve(Task { targets: &targets, lambda, stopping: spec.stopping, start: None }), last) {
-            (Err(Error::Interrupted), Some(last)) if driver.ends_early() => last,
+    let (model, convergence) = if let (Some(best), true) = (&best, driver.ends_early()) {
+        (best.model.clone(), best.convergence)
+    } else {
+        let start = best.as_ref().map(|best| &best.model);
+        match (solve(Task { targets: &targets, lambda, stopping: spec.stopping, start }), best) {
+            (Err(Error::Interrupted), Some(best)) if driver.ends_early() && best.lambda == lambda => {
+                (best.model, best.convergence)
+            }
             (solved, _) => solved?,
-        },
+        }
     };
+    driver.has_model();
     let model = model.scaled(&spreads)?;
     // After the model: a preconditioner remembers what it was used for, and the model must not depend on this.
     let all = targets.weights.clone();
@@ -202,6 +214,9 @@ fn calibrated<T: Scalar>(
         // A model that ended early is not the one whose scores are to be linked.
         if driver.ends_early() { Err(Error::Interrupted) } else { Ok(model) }
     };
+    if driver.ends_early() {
+        return Ok(None);
+    }
     match fitting.calibration.map(|parts| parts.calibrate(fitting, whole)) {
         Some(Err(Error::Interrupted)) if driver.ends_early() => Ok(None),
         calibration => calibration.transpose(),
@@ -213,8 +228,15 @@ fn without<T: Scalar>(all: &Array1<T>, judges: &[bool]) -> Array1<T> {
     Array1::from_shape_fn(all.len(), |i| if judges[i] { T::zero() } else { all[i] })
 }
 
-/// Tries λ from the largest on, each model from the last, until none was better for a while. `last` is the last model
-/// that was whole.
+/// The best model of a path of λ so far, and what it is judged by, per row.
+struct Best<T> {
+    model: LinearModel<T>,
+    convergence: Convergence,
+    lambda: f64,
+    cost: (f64, f64),
+}
+
+/// Tries λ from the largest on, each model from the last, until none was better for a while.
 fn validate<T: Scalar>(
     rows: &TrainingRows<'_, '_, T>,
     targets: &mut RowTargets<T>,
@@ -222,7 +244,7 @@ fn validate<T: Scalar>(
     candidates: &[f64],
     validation: Validation,
     solve: &mut impl FnMut(Task<'_, T>) -> Result<(LinearModel<T>, Convergence)>,
-    last: &mut Option<(LinearModel<T>, Convergence)>,
+    best: &mut Option<Best<T>>,
 ) -> Result<Option<LambdaChoice>> {
     let all = targets.weights.clone();
     let (driver, judge) = (rows.fitting.driver, Judge::of(spec.loss, rows.fitting.encoder));
@@ -241,11 +263,20 @@ fn validate<T: Scalar>(
         for (at, &lambda) in candidates.iter().enumerate() {
             let (model, convergence) = match solve(Task { targets, lambda, stopping, start: start.as_ref() }) {
                 Err(Error::Interrupted) if driver.ends_early() => break,
+                // A λ so small that nothing can be solved with it; those that follow are smaller.
+                Err(Error::NotPositiveDefinite { .. } | Error::Model(_)) if at > 0 => break,
                 solved => solved?,
             };
-            scores[at] = Some(rows.score(&model, &targets.targets, &judges, spec.loss)?);
+            if driver.ends_early() && best.is_some() {
+                break;
+            }
+            let score = rows.score(&model, &targets.targets, &judges, spec.loss)?;
+            scores[at] = Some(score);
             start = Some(model.clone());
-            *last = Some((model, Convergence { converged: false, ..convergence }));
+            let (cost, convergence) = (judge.cost(&score), Convergence { converged: false, ..convergence });
+            if best.as_ref().is_none_or(|best| cost < best.cost) {
+                *best = Some(Best { model, convergence, lambda, cost });
+            }
             driver.has_model();
             // Of one fold alone: all folds must be judged by the same candidates.
             if validation.n_judging() == 1 && lambda::best_is_behind(&scores[..=at], judge, PATIENCE) {

@@ -17,7 +17,7 @@ pub struct TrainingMemory {
     /// What is learned from: sums of products for all rows and for those not held out, and a factor; or few rows; or the
     /// targets, a preconditioner and some steps.
     pub learner: u64,
-    /// The features of all rows, where there are passes and memory allows.
+    /// The features of all rows, where there are passes and memory allows; by stochastic gradients their targets too.
     pub features: u64,
 }
 
@@ -46,7 +46,8 @@ impl PipelineSpec {
         let (learner, features) = match self.learner.solver_for(n_rows, components as usize) {
             Solver::Direct => (direct(n_rows.into(), components.into(), outputs.into()), 0),
             Solver::Dual => (targets + all, 0),
-            Solver::Sgd => (0, targets + all),
+            // Iterate and average in f64, and the model.
+            Solver::Sgd => (32 * u128::from(components) * u128::from(outputs), targets + all),
             Solver::Auto | Solver::Iterative => (targets + iterative(n_rows, components, outputs, size), all),
         };
         let narrow = |bytes: u128| u64::try_from(bytes).unwrap_or(u64::MAX);

@@ -310,6 +310,15 @@ impl Judge {
     }
 }
 
+impl Judge {
+    /// What is to be least, per row; of equal errors the loss.
+    pub(crate) fn cost(self, score: &Score) -> (f64, f64) {
+        let n_rows = score.n_rows.max(1) as f64;
+        let errors = if self == Self::Errors { score.n_wrong as f64 / n_rows } else { 0.0 };
+        (errors, score.loss / n_rows)
+    }
+}
+
 /// Whether the last `patience` candidates are all no better than the best before them.
 pub(crate) fn best_is_behind(scores: &[Option<Score>], judge: Judge, patience: usize) -> bool {
     let key = |score: &Score| if judge == Judge::Errors { score.n_wrong as f64 } else { score.loss };

@@ -53,9 +53,10 @@ impl Scheme {
         match self {
             Self::Newton => {
                 let (less, values) = (n_rows.min(n_components), n_rows * n_components * 8);
-                values
-                    + if n_rows < n_components { values + n_rows * n_rows * 8 } else { 0 }
-                    + n_outputs * triangle(less)
+                let copies = n_rows * n_components * size + 3 * n_outputs * n_rows * 8;
+                let turned = if n_rows < n_components { values + n_rows * n_rows * 8 } else { 0 };
+                // Old factors are kept while new ones are made.
+                values + copies + turned + 2 * n_outputs * triangle(less)
             }
             Self::Sampled(m) => {
                 let m = m as u64;

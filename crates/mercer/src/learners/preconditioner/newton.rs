@@ -139,7 +139,8 @@ impl Newton {
             let own: f64 = squares.column(column).sum();
             let taken = c.column(column).dot(&solved.column(column));
             // All of it is taken where the intercept is a mixture of features; then it stays where it is.
-            let left = (own - taken).max(1e-9 * own).max(f64::MIN_POSITIVE);
+            // Where no row has any curvature, as of far outliers only, one of about the right size will do.
+            let left = if own > 0.0 { (own - taken).max(1e-9 * own) } else { 1.0 };
             (solved.column(column).to_vec(), left)
         };
         (0..factors.len()).map(border).collect()

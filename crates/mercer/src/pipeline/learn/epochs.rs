@@ -106,7 +106,7 @@ impl<T: Scalar> Epochs<'_, '_, '_, T> {
                 sgd.partial_fit(panel.0, panel.1, Some(panel.2))
             })?;
             let next = value.objective(&sgd.model::<T>()?, objective.lambda);
-            converged = last - next < stopping.tol * next;
+            converged = (last - next).abs() < stopping.tol * next;
             (last, epoch) = (next, epoch + 1);
             fitting.driver.has_model();
             if fitting.driver.ends_early() {
