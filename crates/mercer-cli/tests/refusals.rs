@@ -171,8 +171,8 @@ fn bad_flags() {
     refuse(&folder, "train a.csv --n-components 1000000000000", &["--n-components is 1000000000000", "memory"]);
     refuse(&folder, "train a.csv --gamma -1", &["--gamma", "-1", "above 0, scale or median"]);
     refuse(&folder, "train a.csv --gamma wide", &["--gamma", "wide", "above 0, scale or median"]);
-    refuse(&folder, "train a.csv --lambda 0", &["--lambda", "0", "auto or a number above 0"]);
-    refuse(&folder, "train a.csv --lambda inf", &["--lambda", "inf", "auto or a number above 0"]);
+    refuse(&folder, "train a.csv --lambda 0", &["--lambda", "0", "auto or a number from 1e-100 to 1e100"]);
+    refuse(&folder, "train a.csv --lambda inf", &["--lambda", "inf", "auto or a number from 1e-100 to 1e100"]);
     refuse(&folder, "train a.csv --cv 1", &["--cv is 1", "2 to 100"]);
     refuse(&folder, "train a.csv --cv 1000", &["--cv is 1000", "2 to 100"]);
     refuse(&folder, "train a.csv --preprocess fancy", &["fancy", "standardize, min-max"]);

@@ -155,8 +155,8 @@ pub(crate) enum SolverName {
     Iterative,
     /// Of svm: coordinate descent on the rows, which penalises the intercept too
     Dual,
-    /// A few epochs of averaged stochastic gradients, about to the minimum; needs little more memory than the weights.
-    /// Features beyond --memory are shuffled within panels of rows only: shuffle files that are sorted by class
+    /// A few epochs of averaged stochastic gradients, about to the minimum. Features beyond --memory are not kept, and
+    /// shuffled within panels of rows only: shuffle files that are sorted by class
     Sgd,
 }
 

@@ -37,12 +37,12 @@ pub enum Loss {
     Softmax,
     /// Of a regression that outliers do not bend.
     Huber {
-        /// where the square ends, in units of the target
+        /// where the square ends; a pipeline counts it in spreads of the target
         delta: f64,
     },
     /// Of a support vector regression.
     SquaredEpsilonInsensitive {
-        /// half the width of the tube without a cost, in units of the target
+        /// half the width of the tube without a cost; a pipeline counts it in spreads of the target
         epsilon: f64,
     },
 }

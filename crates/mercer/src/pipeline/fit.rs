@@ -98,14 +98,13 @@ impl<T: Scalar> Pipeline<T> {
 
 /// Refuses what memory cannot hold before it is asked for.
 fn check_size<T: Scalar>(dataset: &Dataset, spec: &PipelineSpec, n_outputs: usize) -> Result<()> {
-    let mut memory = spec.memory(dataset.n_rows(), dataset.n_inputs(), n_outputs, T::DTYPE);
-    if spec.map == MapSpec::Identity && dataset.info().layout == Layout::Sparse {
-        // They stay sparse.
-        memory.panel = 0;
-        if spec.learner.solver_for(dataset.n_rows(), dataset.n_inputs()) == Solver::Dual {
-            memory.learner = 0;
-        }
-    }
     let n_components = spec.map.n_components(dataset.n_inputs());
-    check_room(memory.total().into(), || format!("learning from {n_components} features"))
+    let sparse = spec.map == MapSpec::Identity && dataset.info().layout == Layout::Sparse;
+    if sparse && spec.learner.solver_for(dataset.n_rows(), n_components) == Solver::Dual {
+        // It keeps the rows as they are.
+        return Ok(());
+    }
+    // The map and panels of rows are checked where they are made.
+    let memory = spec.memory(dataset.n_rows(), dataset.n_inputs(), n_outputs, T::DTYPE);
+    check_room(memory.learner.into(), || format!("sums or samples of {n_components} features"))
 }
