@@ -7,8 +7,8 @@ use super::{Features, Outputs, Pipeline, ResolvedSpec, learning_targets};
 use crate::dataset::{PanelRows, PanelTargets, Rows, TargetBlock, TargetEncoder, panel_rows};
 use crate::driver::Driver;
 use crate::learners::{
-    AveragedSgd, ClassWeight, Lambda, LearnerSpec, Loss, Objective, OnlineLearner, OnlineRidge, ResolvedLearner,
-    Solver, check_finite, check_targets,
+    AveragedSgd, ClassWeight, Lambda, LearnerSpec, Loss, MOST_DIRECT, Objective, OnlineLearner, OnlineRidge,
+    ResolvedLearner, Solver, check_finite, check_targets,
 };
 use crate::room::check_features;
 use crate::{Error, Result};
@@ -61,8 +61,8 @@ impl<T: Scalar> OnlinePipeline<T> {
         learner.validate()?;
         let encoder = outputs.encoder()?;
         learner.check_task(encoder.task())?;
-        let learner = resolve(learner, outputs.n_outputs())?;
         let (d, k) = (features.spec().n_components(), outputs.n_outputs());
+        let learner = resolve(learner, d, k)?;
         let state = match learner.solver {
             Solver::Direct => OnlineLearner::Ridge(OnlineRidge::new(learner.lambda, d, k)?),
             _ => OnlineLearner::Sgd(AveragedSgd::new(objective(&learner), d, k)?),
@@ -226,7 +226,7 @@ fn objective(learner: &ResolvedLearner) -> Objective {
 }
 
 /// The learner in numbers.
-fn resolve(spec: &LearnerSpec, n_outputs: usize) -> Result<ResolvedLearner> {
+fn resolve(spec: &LearnerSpec, n_components: usize, n_outputs: usize) -> Result<ResolvedLearner> {
     let Lambda::Value(lambda) = spec.lambda else {
         return Err(Error::parameter("lambda", spec.lambda, "a number for rows that come in batches"));
     };
@@ -235,7 +235,7 @@ fn resolve(spec: &LearnerSpec, n_outputs: usize) -> Result<ResolvedLearner> {
         return Err(Error::parameter("class_weight", "balanced", expected));
     }
     let solver = match spec.solver {
-        Solver::Auto if spec.loss == Loss::Squared && spec.intercept => Solver::Direct,
+        Solver::Auto if spec.loss == Loss::Squared && spec.intercept && n_components <= MOST_DIRECT => Solver::Direct,
         Solver::Auto | Solver::Sgd => Solver::Sgd,
         Solver::Direct => Solver::Direct,
         Solver::Iterative => return Err(Error::parameter("solver", "iterative", "auto, direct or sgd for batches")),

@@ -10,6 +10,7 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 use super::check;
 use crate::dataset::{Rows, SUM_ROWS};
 use crate::learners::{Lambda, LinearModel, RidgeStatistics};
+use crate::room::check_room;
 use crate::{Error, Result};
 
 /// The sums of the rows so far, and λ.
@@ -27,6 +28,9 @@ impl OnlineRidge {
     /// [`Error::Parameter`] when λ is not finite and above 0.
     pub fn new(lambda: f64, n_components: usize, n_outputs: usize) -> Result<Self> {
         Lambda::Value(lambda).validate()?;
+        // A triangle, and its factor when the model is asked for.
+        let bytes = (n_components as u128).saturating_mul(n_components as u128).saturating_mul(8);
+        check_room(bytes, || format!("sums of {n_components} features"))?;
         Ok(Self { sums: RidgeStatistics::new(n_components, n_outputs), shape: (n_components, n_outputs), lambda })
     }
 

@@ -90,6 +90,11 @@ impl AveragedSgd {
     pub fn new(objective: Objective, n_components: usize, n_outputs: usize) -> Result<Self> {
         objective.loss.validate()?;
         Lambda::Value(objective.lambda).validate()?;
+        for (name, size) in [("n_components", n_components), ("n_outputs", n_outputs)] {
+            if size == 0 {
+                return Err(Error::parameter(name, size, "1 or more"));
+            }
+        }
         let n_weights = n_components * n_outputs;
         let outputs = Outputs {
             iterates: vec![0.0; n_weights],
