@@ -8,8 +8,7 @@
 //! is about that of a ridge model; along a path of λ each model starts from the last.
 //!
 //! Scores and the sums of groups of 256 rows are in the type of the features, sums of groups in f64, in the order of the
-//! rows: any number of threads gives the same bits. Cost of a pass: 4·n·D·k flops for k outputs; up to a dozen outputs it
-//! takes as long as reading n·D values from memory.
+//! rows: any number of threads gives the same bits. Cost of a pass: 4·n·D·k flops for k outputs.
 
 use std::sync::{Arc, OnceLock};
 

@@ -6,7 +6,7 @@
 //! shuffled as a whole.
 //!
 //! An epoch's objective is that of its panels, each by the average of the iterates before it. The iteration ends where
-//! an epoch's is not smaller than the last by its `tol`-th part; the objective reported is of the model, by one more
+//! an epoch's differs from the last by less than its `tol`-th part; the objective reported is of the model, by one more
 //! pass.
 
 use mercer_simd::{CsrMatrix, Scalar};
