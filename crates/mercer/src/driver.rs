@@ -145,6 +145,11 @@ impl<'p> Driver<'p> {
         result
     }
 
+    /// Runs `work`, which is of many small parts, on the threads: they need not be woken for each.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
     /// Runs `work` on the threads and counts its time to `stage`.
     pub fn time<R: Send>(&self, stage: &'static str, work: impl FnOnce() -> R + Send) -> R {
         let start = Instant::now();

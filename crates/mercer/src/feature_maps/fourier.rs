@@ -26,7 +26,7 @@
 //!   −k·r⁴/(4p) to first order, r² = 2γ‖x−y‖², as frequencies on a sphere are. Given two rounds of signs, the
 //!   expectation over the third is Π cos wᵢ ≈ k·(1 − Σwᵢ⁴/12), w the row after two transforms, ‖w‖ = r, whose Σwᵢ⁴ is
 //!   3r⁴/p on average. Where k = ½ that is −0.0038 up to 64 inputs, −0.00094 at 256 and −0.00023 at 1,024
-//!   (`tests/spectral.rs`).
+//!   (`tests/all/spectral.rs`).
 //!
 //! Steps: rows (n × d) are projected into the sine half of `out`, a tile of columns or a few rows at a time, and cosine and
 //! sine are taken in place while that is in cache. Memory: V, d·m values, or for `fastfood` and `sorf` some diagonals of m;

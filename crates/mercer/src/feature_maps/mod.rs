@@ -1,6 +1,6 @@
 //! Explicit feature maps φ with ⟨φ(x), φ(y)⟩ ≈ k(x, y).
 //!
-//! To add a map: one file here, one variant of [`MapSpec`], one line in `tests/contract.rs`.
+//! To add a map: one file here, one variant of [`MapSpec`], one line in `tests/all/contract.rs`.
 
 mod binning;
 mod fourier;
@@ -31,7 +31,7 @@ use crate::{Error, Result};
 
 /// A fitted map from rows of `n_inputs` to rows of `n_components` values; single-threaded and pure.
 ///
-/// The contract, checked for every map by `tests/contract.rs`: a row's features are the same bits whatever other rows
+/// The contract, checked for every map by `tests/all/contract.rs`: a row's features are the same bits whatever other rows
 /// are in the batch, whatever `out` and `scratch` held before, on any thread, and for dense and sparse storage alike.
 pub trait FeatureMap<T: Scalar>: Send + Sync {
     /// Length of a row.

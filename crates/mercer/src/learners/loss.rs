@@ -103,26 +103,31 @@ impl Loss {
         if matches!(self, Self::Logistic | Self::Softmax) { 0.25 } else { 2.0 }
     }
 
-    /// The second derivative by each score of a row; of joined outputs the diagonal of the matrix of them.
-    pub(super) fn curvatures<T: Scalar>(&self, scores: ArrayView1<'_, f64>, targets: ArrayView1<'_, T>) -> Vec<f64> {
-        let pairs = scores.iter().zip(targets).map(|(&score, &target)| (score, target.to_f64()));
+    /// Puts the second derivative by each score of a row in its place; of joined outputs the diagonal of the matrix of them.
+    pub(super) fn curve(&self, scores: &mut [f64], target: impl Fn(usize) -> f64) {
         let within = |yes: bool| if yes { 2.0 } else { 0.0 };
+        let mut each = |curvature: &dyn Fn(f64, f64) -> f64| {
+            scores.iter_mut().enumerate().for_each(|(i, score)| *score = curvature(*score, target(i)));
+        };
         match *self {
-            Self::Squared => pairs.map(|_| 2.0).collect(),
-            Self::SquaredHinge => pairs.map(|(score, target)| within(target * score < 1.0)).collect(),
-            Self::Hinge => pairs.map(|_| 0.0).collect(),
-            Self::Logistic => {
-                pairs.map(|(score, _)| softplus(score).1).map(|probability| probability * (1.0 - probability)).collect()
-            }
-            Self::Huber { delta } => pairs.map(|(score, target)| within((score - target).abs() <= delta)).collect(),
+            Self::Squared => scores.fill(2.0),
+            Self::Hinge => scores.fill(0.0),
+            Self::SquaredHinge => each(&|score, target| within(target * score < 1.0)),
+            Self::Huber { delta } => each(&|score, target| within((score - target).abs() <= delta)),
             Self::SquaredEpsilonInsensitive { epsilon } => {
-                pairs.map(|(score, target)| within((score - target).abs() > epsilon)).collect()
+                each(&|score, target| within((score - target).abs() > epsilon));
+            }
+            Self::Logistic => {
+                each(&|score, _| {
+                    let small = (-score.abs()).exp();
+                    small / (1.0 + small).powi(2)
+                });
             }
             Self::Softmax => {
                 let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| most.max(score));
-                let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
-                let total: f64 = powers.iter().sum();
-                powers.iter().map(|power| power / total * (1.0 - power / total)).collect()
+                scores.iter_mut().for_each(|score| *score = (*score - most).exp());
+                let total: f64 = scores.iter().sum();
+                scores.iter_mut().for_each(|power| *power = *power / total * (1.0 - *power / total));
             }
         }
     }
@@ -313,7 +318,8 @@ mod tests {
     fn curvatures_are_derivatives_of_slopes() {
         let ((scores, targets), step) = (problem(), 1e-6);
         for loss in LOSSES.into_iter().filter(|loss| *loss != Loss::Hinge) {
-            let curvatures = loss.curvatures(scores.row(0), targets.row(0));
+            let mut curvatures = scores.row(0).to_vec();
+            loss.curve(&mut curvatures, |j| targets[[0, j]]);
             for (j, curvature) in curvatures.iter().enumerate() {
                 let slope = |by: f64| {
                     let mut scores = scores.clone();

@@ -72,8 +72,9 @@ impl<'a, T: Scalar, I: Index> SparseRows<'a, T, I> {
         Self { rows, indices }
     }
 
+    /// The columns and values of row `i`.
     #[inline(always)]
-    fn row(self, i: usize) -> (&'a [I], &'a [T]) {
+    pub(super) fn row(self, i: usize) -> (&'a [I], &'a [T]) {
         let range = self.rows.row_range(i);
         (&self.indices[range.clone()], &self.rows.values()[range])
     }

@@ -110,7 +110,8 @@ impl<T: Scalar> Features<T> {
         Err(Error::Inputs { context: dataset.info().name.clone(), got, expected })
     }
 
-    /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows.
+    /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows, or where the
+    /// features are the inputs.
     ///
     /// # Errors
     /// What the source finds wrong, or rows of another width.
@@ -120,6 +121,9 @@ impl<T: Scalar> Features<T> {
         seed: u64,
         driver: &Driver<'_>,
     ) -> Result<Option<ApproximationReport>> {
+        if self.map()?.keeps_rows() {
+            return Ok(None);
+        }
         let sampled = self.sample_rows(dataset, seed, APPROXIMATION_SAMPLE, driver)?;
         let map = self.map()?;
         driver.time("compare", || compare(map, &self.spec, sampled.view()))

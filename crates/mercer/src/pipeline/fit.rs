@@ -29,7 +29,8 @@ pub struct FitReport {
     pub convergence: Option<Convergence>,
     /// rows held out whose scores became probabilities; absent where that was not asked for or needs none
     pub calibration_rows: Option<u64>,
-    /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows
+    /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows,
+    /// and where the features are the inputs
     pub approximation: Option<ApproximationReport>,
 }
 
@@ -100,8 +101,9 @@ impl<T: Scalar> Pipeline<T> {
 fn check_size<T: Scalar>(dataset: &Dataset, spec: &PipelineSpec, n_outputs: usize) -> Result<()> {
     let n_components = spec.map.n_components(dataset.n_inputs());
     let sparse = spec.map == MapSpec::Identity && dataset.info().layout == Layout::Sparse;
-    if sparse && spec.learner.solver_for(dataset.n_rows(), n_components) == Solver::Dual {
-        // It keeps the rows as they are.
+    let solver = spec.learner.solver_for(dataset.n_rows(), n_components);
+    if sparse && matches!(solver, Solver::Dual | Solver::Iterative) {
+        // They keep the rows as they are, and little else.
         return Ok(());
     }
     // The map and panels of rows are checked where they are made.

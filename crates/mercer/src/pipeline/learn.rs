@@ -2,7 +2,7 @@
 
 mod epochs;
 
-use mercer_simd::Scalar;
+use mercer_simd::{CsrMatrix, Scalar};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
@@ -10,8 +10,8 @@ use super::calibrate::Calibration;
 use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
-    ClassWeight, Convergence, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss, Newton,
-    Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
+    ClassWeight, Convergence, Diagonal, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss,
+    Newton, Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
 };
 use crate::random::{Purpose, sample};
 use crate::selection::lambda::{self, Fitting, Judge, LambdaChoice, Score, Validation};
@@ -94,10 +94,12 @@ fn iterative<T: Scalar>(
 ) -> Result<Learned<T>> {
     let rows = TrainingRows::gather(fitting)?;
     let targets = rows.row_targets(spec.class_weight);
-    let mut preconditioner = rows.preconditioner(spec.loss)?;
+    let mut preconditioner = rows.preconditioner(spec)?;
     let solve = |task: Task<'_, T>| {
         let objective = Objective { loss: spec.loss, lambda: task.lambda, intercept: spec.intercept };
-        minimize(&rows, task.targets, objective, task.stopping, &mut preconditioner, task.start)
+        let mut search = || minimize(&rows, task.targets, objective, task.stopping, &mut preconditioner, task.start);
+        // Rows that are read are read by this thread, while the others compute.
+        if rows.kept.is_some() { fitting.driver.install(search) } else { search() }
     };
     by(&rows, targets, spec, validation, Solver::Iterative, solve)
 }
@@ -373,23 +375,75 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         (0..self.targets.nrows()).map(|i| folds.next_fold(self.classes.get(i).copied().unwrap_or(0)) == fold).collect()
     }
 
-    /// The Hessian where all rows are few or short, else that of a sample.
-    fn preconditioner(&self, loss: Loss) -> Result<Preconditioner<T>> {
-        let (n_rows, driver) = (self.n_rows(), self.fitting.driver);
+    /// The Hessian where all rows are few or short, else that of a sample or, for sparse rows, its diagonal.
+    fn preconditioner(&self, spec: &LearnerSpec) -> Result<Preconditioner<T>> {
+        let (n_rows, driver, curvature) = (self.n_rows(), self.fitting.driver, spec.loss.curvature());
         driver.check_interrupted()?;
-        match Scheme::of(n_rows, self.n_components()) {
+        match Scheme::of(n_rows, self.n_components(), self.fitting.n_stored()) {
             Scheme::Newton => {
-                let all: Vec<u64> = (0..n_rows as u64).collect();
-                let rows = self.features_of(&all)?.mapv(Scalar::to_f64);
-                Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows))))
+                let rows = self.all_features()?;
+                Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows, spec.intercept))))
+            }
+            Scheme::SparseNewton => {
+                let rows = self.sparse_features()?;
+                Ok(Preconditioner::Newton(driver.time("solve", || Newton::of_sparse(rows, spec.intercept))))
             }
             Scheme::Sampled(wanted) => {
                 let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
                 chosen.sort_unstable();
                 let rows = self.features_of(&chosen)?;
-                Ok(Preconditioner::Sampled(driver.time("solve", || Sampled::new(rows, n_rows, loss.curvature()))))
+                let sampled = driver.time("solve", || Sampled::new(rows, n_rows, curvature, spec.intercept));
+                Ok(Preconditioner::Sampled(sampled))
+            }
+            Scheme::Diagonal => {
+                let mut diagonal = Diagonal::new(self.n_components(), curvature);
+                self.for_each("learn", &mut |_, features| {
+                    diagonal.add(features);
+                    Ok(())
+                })?;
+                Ok(Preconditioner::Diagonal(diagonal.finish(spec.intercept)))
             }
         }
+    }
+
+    /// The features of all rows in f64, densely.
+    fn all_features(&self) -> Result<Array2<f64>> {
+        let mut out = Array2::zeros((self.n_rows(), self.n_components()));
+        self.for_each("learn", &mut |first, features| {
+            match features {
+                Rows::Dense(rows) => {
+                    let mut place = out.slice_mut(s![first..first + rows.nrows(), ..]);
+                    place.zip_mut_with(&rows, |to, &x| *to = x.to_f64());
+                }
+                Rows::Sparse(rows) => {
+                    for i in 0..rows.n_rows() {
+                        let mut place = out.row_mut(first + i);
+                        rows.row(i).for_each(|(j, x)| place[j] = x.to_f64());
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// The sparse features of all rows in f64.
+    fn sparse_features(&self) -> Result<CsrMatrix<f64>> {
+        if let Some(PanelRows::Sparse(kept)) = &self.kept {
+            return Ok(kept.map(Scalar::to_f64));
+        }
+        let mut rows = CsrMatrix::new(self.n_components());
+        self.for_each("learn", &mut |_, features| {
+            let Rows::Sparse(features) = features else { unreachable!("sparse rows mapped to themselves") };
+            for i in 0..features.n_rows() {
+                for (j, x) in features.row(i) {
+                    rows.push(j, x.to_f64()).expect("columns ascend as they did");
+                }
+                rows.finish_row();
+            }
+            Ok(())
+        })?;
+        Ok(rows)
     }
 
     /// The features of some rows, given in order, densely.

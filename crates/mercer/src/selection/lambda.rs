@@ -114,13 +114,17 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         TargetUse::Encoded(self.encoder)
     }
 
+    /// Values stored of sparse features.
+    pub(crate) fn n_stored(&self) -> Option<u64> {
+        (self.map.keeps_rows() && self.dataset.info().layout == Layout::Sparse).then(|| self.dataset.n_stored())
+    }
+
     /// Bytes of the features of all rows.
     pub(crate) fn feature_bytes(&self) -> u64 {
-        let sparse = self.map.keeps_rows() && self.dataset.info().layout == Layout::Sparse;
         let size = size_of::<T>() as u64;
-        if sparse {
+        if let Some(n_stored) = self.n_stored() {
             // An index of four bytes for each value, a pointer of eight for each row.
-            return self.dataset.n_stored() * (size + 4) + self.dataset.n_rows() * 8;
+            return n_stored * (size + 4) + self.dataset.n_rows() * 8;
         }
         self.dataset.n_rows().saturating_mul(self.map.n_components() as u64).saturating_mul(size)
     }

@@ -1,11 +1,14 @@
 //! About the inverse of the Hessian of a linear model's objective.
 //!
 //! Where the rows are few or short, [`Newton`] has all of them, and the Hessian itself at the scores reached; where they are
-//! many and long, [`Sampled`] has that of a sample, with the curvature that the loss has at zero.
+//! many and long, [`Sampled`] has that of a sample, with the curvature that the loss has at zero; where they are long and
+//! sparse, [`Diagonal`] has its diagonal.
 
+mod diagonal;
 mod newton;
 mod sampled;
 
+pub(crate) use diagonal::Diagonal;
 pub(crate) use newton::{Factor, Newton};
 pub(crate) use sampled::Sampled;
 
@@ -19,26 +22,40 @@ use super::tiles::TILE;
 /// The larger of a Hessian of all rows, and the features that it is made of, at most.
 const MOST_NEWTON: usize = 2048;
 const MOST_NEWTON_VALUES: usize = 1 << 26;
+/// Of all features, those that sparse rows store at most where their products are summed one by one.
+const MOST_STORED: f64 = 0.2;
 /// Rows of a sample: so many for each feature where these are summed, and where they are not.
 const SAMPLE_ROWS_OF_FEATURE: usize = 4;
 const SAMPLE_ROWS: usize = 4096;
 /// Features of a sample at most.
 const MOST_SAMPLE_VALUES: usize = 1 << 27;
 
-/// Which of the two suits some sizes.
+/// Which of them suits some sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// All rows.
     Newton,
+    /// All rows, sparse.
+    SparseNewton,
     /// So many.
     Sampled(usize),
+    /// The diagonal.
+    Diagonal,
 }
 
 impl Scheme {
     /// For so many rows and features.
-    pub(crate) fn of(n_rows: usize, n_components: usize) -> Self {
+    /// `n_stored` of the features, where rows are sparse.
+    pub(crate) fn of(n_rows: usize, n_components: usize, n_stored: Option<u64>) -> Self {
+        let n_values = n_rows as f64 * n_components as f64;
+        if n_components <= MOST_NEWTON && n_stored.is_some_and(|stored| stored as f64 <= MOST_STORED * n_values) {
+            return Self::SparseNewton;
+        }
         if n_rows.min(n_components) <= MOST_NEWTON && n_rows.saturating_mul(n_components) <= MOST_NEWTON_VALUES {
             return Self::Newton;
+        }
+        if n_stored.is_some() {
+            return Self::Diagonal;
         }
         let wanted = match n_components {
             ..=MOST_DIRECT => (SAMPLE_ROWS_OF_FEATURE * n_components).max(SAMPLE_ROWS),
@@ -47,7 +64,7 @@ impl Scheme {
         Self::Sampled(wanted.min(n_rows))
     }
 
-    /// Bytes that it takes for so many rows, features and outputs, the features being of `size` bytes.
+    /// Bytes that it takes for so many rows, features and outputs, the features being of `size` bytes; sparse rows aside.
     pub(crate) fn bytes(self, n_rows: u64, n_components: u64, n_outputs: u64, size: u64) -> u64 {
         let triangle = |n: u64| n * (n + 1) / 2 * 8;
         match self {
@@ -58,6 +75,10 @@ impl Scheme {
                 // Old factors are kept while new ones are made.
                 values + copies + turned + 2 * n_outputs * triangle(less)
             }
+            Self::SparseNewton => {
+                3 * n_outputs * n_rows * 8 + 2 * n_outputs * triangle(n_components) + n_components * n_components * 8
+            }
+            Self::Diagonal => 2 * n_components * 8,
             Self::Sampled(m) => {
                 let m = m as u64;
                 let copies = if m < n_components { 2 } else { 1 };
@@ -67,27 +88,33 @@ impl Scheme {
     }
 }
 
-/// Either.
+/// One of them.
 pub(crate) enum Preconditioner<T> {
     /// Of all rows.
     Newton(Newton),
     /// Of some.
     Sampled(Sampled<T>),
+    /// Of sparse rows.
+    Diagonal(Diagonal),
 }
 
 impl<T: Scalar> Preconditioner<T> {
-    /// The mean of the features.
+    /// The mean of the features; zero without an intercept.
     pub(super) fn centre(&self) -> &[f64] {
         match self {
             Self::Newton(newton) => newton.centre(),
             Self::Sampled(sampled) => sampled.centre(),
+            Self::Diagonal(diagonal) => diagonal.centre(),
         }
     }
 }
 
-/// Takes their mean from the rows, and gives it.
-fn centre<T: Scalar>(rows: &mut Array2<T>) -> Vec<f64> {
+/// Takes their mean from the rows, and gives it; zero without an intercept.
+fn centre<T: Scalar>(rows: &mut Array2<T>, intercept: bool) -> Vec<f64> {
     let mut centre = vec![0.0; rows.ncols()];
+    if !intercept {
+        return centre;
+    }
     for row in rows.outer_iter() {
         centre.iter_mut().zip(row).for_each(|(sum, &x)| *sum += x.to_f64());
     }

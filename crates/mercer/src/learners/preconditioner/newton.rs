@@ -7,28 +7,41 @@
 //!
 //! Rows without curvature (those beyond the margin of a support vector machine) take no part. Where the rows left are at
 //! least as many as the features, H itself is factorised; where they are fewer, it is inverted by Woodbury's identity,
-//! H⁻¹ = (I − Aᵀ·(AAᵀ + 2λ·I)⁻¹·A) / 2λ. The intercept, which is not penalised, is one more unknown of a bordered system.
+//! H⁻¹ = (I − Aᵀ·(AAᵀ + 2λ·I)⁻¹·A) / 2λ. The intercept, which is not penalised, is one more unknown of a bordered system;
+//! without one features are not centred. Of sparse rows H is the sum of their own small products.
 //!
 //! Cost for r rows left: r·D² + D³/3 multiply-adds, or r³/3; memory: 8·n·D bytes, 8·n² where n < D, and 4·min(r, D)²
-//! for each output. All in f64.
+//! for each output. Sparse rows of q values: r·q²/2 multiply-adds and 8·D² bytes. All in f64.
 //!
 //! Chapelle, "Training a support vector machine in the primal", Neural Computation 19, 2007.
 
-use ndarray::{Array2, ArrayView2, s};
+use mercer_simd::{CsrMatrix, IndexSlice};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 use super::{centre, product};
 use crate::learners::cholesky::Cholesky;
-use crate::learners::tiles::SymmetricTiles;
+use crate::learners::lbfgs::dot;
+use crate::learners::rows::{RowAccess, SparseRows};
+use crate::learners::tiles::{SymmetricTiles, TILE};
 use crate::{Error, Result};
 
 /// All rows.
 pub(crate) struct Newton {
-    /// n × D, centred
-    rows: Array2<f64>,
+    rows: AllRows,
     centre: Vec<f64>,
-    /// Z̃Z̃ᵀ, where n < D
-    products: Option<Array2<f64>>,
+}
+
+/// n × D
+enum AllRows {
+    /// Centred.
+    Dense {
+        rows: Array2<f64>,
+        /// Z̃Z̃ᵀ, where n < D
+        products: Option<Array2<f64>>,
+    },
+    /// As they are; what they lose by the centre is subtracted from what is made of them.
+    Sparse(CsrMatrix<f64>),
 }
 
 /// H of one output.
@@ -47,32 +60,87 @@ pub(crate) struct Factor {
 }
 
 impl Newton {
-    /// From the features of all rows.
-    pub(crate) fn new(mut rows: Array2<f64>) -> Self {
-        let centre = centre(&mut rows);
+    /// From the features of all rows, centred where there is an intercept.
+    pub(crate) fn new(mut rows: Array2<f64>, intercept: bool) -> Self {
+        let centre = centre(&mut rows, intercept);
         let products = (rows.nrows() < rows.ncols()).then(|| {
             let turned = rows.t().as_standard_layout().into_owned();
             product(rows.view(), turned.view())
         });
-        Self { rows, centre, products }
+        Self { rows: AllRows::Dense { rows, products }, centre }
+    }
+
+    /// From sparse rows.
+    pub(crate) fn of_sparse(rows: CsrMatrix<f64>, intercept: bool) -> Self {
+        let mut centre = vec![0.0; rows.n_columns()];
+        if intercept {
+            let view = rows.view();
+            (0..rows.n_rows()).flat_map(|i| view.row(i)).for_each(|(j, x)| centre[j] += x);
+            centre.iter_mut().for_each(|sum| *sum /= rows.n_rows().max(1) as f64);
+        }
+        Self { rows: AllRows::Sparse(rows), centre }
     }
 
     pub(super) fn centre(&self) -> &[f64] {
         &self.centre
     }
 
-    /// The scores of the rows by weights (D × k) of centred features.
+    fn n_rows(&self) -> usize {
+        match &self.rows {
+            AllRows::Dense { rows, .. } => rows.nrows(),
+            AllRows::Sparse(rows) => rows.n_rows(),
+        }
+    }
+
+    /// Z̃·weights, weights D × k: the scores of the rows.
     pub(crate) fn scores(&self, weights: ArrayView2<'_, f64>) -> Array2<f64> {
-        product(self.rows.view(), weights)
+        let rows = match &self.rows {
+            AllRows::Dense { rows, .. } => return product(rows.view(), weights),
+            AllRows::Sparse(rows) => sparse_rows(rows),
+        };
+        let vectors: Vec<Vec<f64>> = weights.columns().into_iter().map(|column| column.to_vec()).collect();
+        let shifts: Vec<f64> = vectors.iter().map(|w| dot(w, &self.centre)).collect();
+        let (n, k) = (self.n_rows(), vectors.len());
+        let mut out = Array2::zeros((n, k));
+        let chunks = out.as_slice_mut().expect("row-major").par_chunks_mut(k.max(1)).with_min_len(TILE);
+        chunks.enumerate().for_each(|(i, out)| {
+            out.iter_mut().zip(&vectors).zip(&shifts).for_each(|((out, w), shift)| *out = rows.dot(i, w) - shift);
+        });
+        out
+    }
+
+    /// Z̃ᵀ·factors, factors n × k.
+    fn turned_product(&self, factors: ArrayView2<'_, f64>) -> Array2<f64> {
+        let rows = match &self.rows {
+            AllRows::Dense { rows, .. } => return product(rows.t(), factors),
+            AllRows::Sparse(rows) => sparse_rows(rows),
+        };
+        let mut out = Array2::zeros((factors.ncols(), self.centre.len()));
+        for (factors, mut out) in factors.columns().into_iter().zip(out.outer_iter_mut()) {
+            let out = out.as_slice_mut().expect("row-major");
+            factors.iter().enumerate().for_each(|(i, &factor)| rows.add_scaled(i, factor, out));
+            let sum = factors.sum();
+            out.iter_mut().zip(&self.centre).for_each(|(out, c)| *out -= sum * c);
+        }
+        out.reversed_axes()
     }
 
     /// What a factor for these curvatures ωh costs, about, in passes by one output: f64 is half as fast as f32, and a
-    /// factorisation half as fast as products.
+    /// factorisation half as fast as products. Sums of sparse products are a dozen times slower than those.
     pub(crate) fn cost(&self, curvatures: &[f64]) -> f64 {
-        let (n, d) = (self.rows.nrows() as f64, self.rows.ncols() as f64);
-        let r = curvatures.iter().filter(|h| **h > 0.0).count() as f64;
-        let flops = if r < d { 4.0 * r.powi(3) / 3.0 } else { 2.0 * r * d * d + 4.0 * d.powi(3) / 3.0 };
-        flops / (4.0 * n * d)
+        let d = self.centre.len() as f64;
+        match &self.rows {
+            AllRows::Dense { rows, .. } => {
+                let r = curvatures.iter().filter(|h| **h > 0.0).count() as f64;
+                let flops = if r < d { 4.0 * r.powi(3) / 3.0 } else { 2.0 * r * d * d + 4.0 * d.powi(3) / 3.0 };
+                flops / (4.0 * rows.nrows() as f64 * d)
+            }
+            AllRows::Sparse(rows) => {
+                let active = curvatures.iter().enumerate().filter(|(_, h)| **h > 0.0);
+                let products: f64 = active.map(|(i, _)| rows.row_range(i).len().pow(2) as f64 / 2.0).sum();
+                (products + d.powi(3) / 36.0) / (3.0 * rows.nnz().max(1) as f64)
+            }
+        }
     }
 
     /// H for each of these curvatures ωh.
@@ -90,23 +158,25 @@ impl Newton {
     }
 
     fn factor(&self, curvatures: &[f64], lambda: f64) -> Result<Factor> {
-        let (n, d) = self.rows.dim();
+        let (n, d) = (self.n_rows(), self.centre.len());
         let roots: Vec<f64> = curvatures.iter().map(|h| (h / n as f64).sqrt()).collect();
         let active: Vec<usize> = (0..n).filter(|&i| roots[i] > 0.0).collect();
-        let of_rows = active.len() < d;
-        let mut matrix = match &self.products {
-            Some(products) => SymmetricTiles::from_fn(active.len(), |i, j| {
-                let (i, j) = (active[i], active[j]);
-                roots[i] * roots[j] * products[[i, j]]
-            }),
-            None if of_rows => {
-                let turned =
-                    Array2::from_shape_fn((d, active.len()), |(j, i)| self.rows[[active[i], j]] * roots[active[i]]);
+        let (mut matrix, of_rows) = match &self.rows {
+            AllRows::Sparse(rows) => (self.sparse_gram(rows, &active, &roots), false),
+            AllRows::Dense { products: Some(products), .. } => {
+                let product = |i: usize, j: usize| {
+                    let (i, j) = (active[i], active[j]);
+                    roots[i] * roots[j] * products[[i, j]]
+                };
+                (SymmetricTiles::from_fn(active.len(), product), true)
+            }
+            AllRows::Dense { rows, .. } if active.len() < d => {
+                let turned = Array2::from_shape_fn((d, active.len()), |(j, i)| rows[[active[i], j]] * roots[active[i]]);
                 let mut matrix = SymmetricTiles::zeros(active.len());
                 matrix.add_gram(turned.view());
-                matrix
+                (matrix, true)
             }
-            None => self.gram(&active, &roots),
+            AllRows::Dense { rows, .. } => (gram(rows, &active, &roots), false),
         };
         let shift = 2.0 * lambda;
         matrix.add_diagonal(shift);
@@ -115,25 +185,33 @@ impl Newton {
         Ok(Factor { roots, active, shift, cholesky, of_rows, border: None })
     }
 
-    /// AᵀA, in panels of rows.
-    fn gram(&self, active: &[usize], roots: &[f64]) -> SymmetricTiles {
-        const PANEL: usize = 2048;
-        let mut matrix = SymmetricTiles::zeros(self.rows.ncols());
-        for active in active.chunks(PANEL) {
-            let mut panel = self.rows.select(ndarray::Axis(0), active);
-            for (mut row, &i) in panel.outer_iter_mut().zip(active) {
-                row *= roots[i];
+    /// AᵀA by one thread: Σ ωh/n·zzᵀ, and what the centre takes from it.
+    fn sparse_gram(&self, rows: &CsrMatrix<f64>, active: &[usize], roots: &[f64]) -> SymmetricTiles {
+        let d = self.centre.len();
+        let (mut products, mut sums, mut total) = (vec![0.0; d * d], vec![0.0; d], 0.0);
+        let rows = sparse_rows(rows);
+        for &i in active {
+            let ((columns, values), h) = (rows.row(i), roots[i] * roots[i]);
+            for (at, (&j, &x)) in columns.iter().zip(values).enumerate() {
+                let (j, x) = (j as usize, h * x);
+                let products = &mut products[j * d..(j + 1) * d];
+                columns[at..].iter().zip(&values[at..]).for_each(|(&k, y)| products[k as usize] += x * y);
+                sums[j] += x;
             }
-            matrix.add_gram(panel.view());
+            total += h;
         }
-        matrix
+        let c = &self.centre;
+        SymmetricTiles::from_fn(d, |i, j| {
+            let (i, j) = (i.min(j), i.max(j));
+            products[i * d + j] - c[i] * sums[j] - sums[i] * c[j] + total * c[i] * c[j]
+        })
     }
 
     /// H⁻¹c and the curvature of the intercept that the weights leave it, c the products of features and intercept.
     fn borders(&self, factors: &[Factor]) -> Vec<(Vec<f64>, f64)> {
         let squares =
-            Array2::from_shape_fn((self.rows.nrows(), factors.len()), |(i, column)| factors[column].roots[i].powi(2));
-        let c = product(self.rows.t(), squares.view());
+            Array2::from_shape_fn((self.n_rows(), factors.len()), |(i, column)| factors[column].roots[i].powi(2));
+        let c = self.turned_product(squares.view());
         let solved = self.solve_weights(&factors.iter().collect::<Vec<_>>(), c.view());
         let border = |column: usize| {
             let own: f64 = squares.column(column).sum();
@@ -168,7 +246,7 @@ impl Newton {
 
     fn solve_weights(&self, factors: &[&Factor], g: ArrayView2<'_, f64>) -> Array2<f64> {
         let inner = if factors.iter().any(|factor| factor.of_rows) {
-            product(self.rows.view(), g.as_standard_layout().view())
+            self.scores(g.as_standard_layout().view())
         } else {
             Array2::zeros((0, 0))
         };
@@ -189,7 +267,7 @@ impl Newton {
                 back[[row, column]] = factor.roots[row] * solved[column][[i, 0]];
             }
         }
-        let taken = product(self.rows.t(), back.view());
+        let taken = if back.is_empty() { back } else { self.turned_product(back.view()) };
         Array2::from_shape_fn(g.dim(), |(i, column)| match factors[column] {
             factor if factor.of_rows => (g[[i, column]] - taken[[i, column]]) / factor.shift,
             _ => solved[column][[i, 0]],
@@ -197,33 +275,71 @@ impl Newton {
     }
 }
 
+fn sparse_rows(rows: &CsrMatrix<f64>) -> SparseRows<'_, f64, i32> {
+    let IndexSlice::I32(indices) = rows.view().indices() else { unreachable!("owned indices have 32 bits") };
+    SparseRows::new(rows.view(), indices)
+}
+
+/// AᵀA, in panels of rows.
+fn gram(rows: &Array2<f64>, active: &[usize], roots: &[f64]) -> SymmetricTiles {
+    const PANEL: usize = 2048;
+    let mut matrix = SymmetricTiles::zeros(rows.ncols());
+    for active in active.chunks(PANEL) {
+        let mut panel = rows.select(Axis(0), active);
+        for (mut row, &i) in panel.outer_iter_mut().zip(active) {
+            row *= roots[i];
+        }
+        matrix.add_gram(panel.view());
+    }
+    matrix
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// H⁻¹·H = I, with H by the definition, for all forms: few rows, many rows, few active rows of many.
+    fn sparse(x: &Array2<f64>) -> CsrMatrix<f64> {
+        let mut rows = CsrMatrix::new(x.ncols());
+        for row in x.outer_iter() {
+            row.iter().enumerate().filter(|(_, x)| **x != 0.0).for_each(|(j, &x)| rows.push(j, x).unwrap());
+            rows.finish_row();
+        }
+        rows
+    }
+
+    /// H⁻¹·H = I, with H by the definition, for all forms: few rows, many rows, few active rows of many; sparse; with an
+    /// intercept and without.
     #[test]
     fn inverts_what_it_says() {
         let (d, lambda) = (23, 1e-2);
         for (n, every) in [(10, 1), (60, 1), (60, 5), (300, 2)] {
-            let x = Array2::from_shape_fn((n, d), |(i, j)| ((i * 7 + j * 13 + i * j) as f64).sin() + 0.3);
+            let value = |i: usize, j: usize| ((i * 7 + j * 13 + i * j) as f64).sin() + 0.3;
+            let x = Array2::from_shape_fn((n, d), |(i, j)| if (i + 3 * j) % 4 == 0 { 0.0 } else { value(i, j) });
             let curvatures: Vec<f64> =
                 (0..n).map(|i| if i % every == 0 { 0.5 + (i as f64).cos().abs() } else { 0.0 }).collect();
-            let newton = Newton::new(x.clone());
-            let factor = newton.factors(std::slice::from_ref(&curvatures), lambda, true).unwrap().remove(0);
-            // The bordered matrix, dense: the last unknown is the intercept.
-            let centred = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();
-            let one = |i: usize, j: usize| if j < d { centred[[i, j]] } else { 1.0 };
-            let rows = Array2::from_shape_fn((n, d + 1), |(i, j)| one(i, j) * (curvatures[i] / n as f64).sqrt());
-            let mut h = rows.t().dot(&rows);
-            (0..d).for_each(|i| h[[i, i]] += 2.0 * lambda);
-            let unknown = Array2::from_shape_fn((d + 1, 2), |(i, j)| (i as f64 * 0.7 + j as f64).cos());
-            let g = h.dot(&unknown);
-            let (w, b) = newton.solve(&[&factor, &factor], g.slice(s![..d, ..]), &[g[[d, 0]], g[[d, 1]]]);
-            let worst = (&w - &unknown.slice(s![..d, ..])).iter().fold(0.0_f64, |worst, e| worst.max(e.abs()));
-            // Condition numbers are below 1e4 here.
-            assert!(worst < 1e-9, "{n}, {every}: {worst}");
-            assert!((0..2).all(|j| (b[j] - unknown[[d, j]]).abs() < 1e-9), "{b:?}");
+            for intercept in [true, false] {
+                // The bordered matrix, dense: the last unknown is the intercept.
+                let centred = if intercept { &x - &x.mean_axis(Axis(0)).unwrap() } else { x.clone() };
+                let one = |i: usize, j: usize| if j < d { centred[[i, j]] } else { 1.0 };
+                let rows = Array2::from_shape_fn((n, d + 1), |(i, j)| one(i, j) * (curvatures[i] / n as f64).sqrt());
+                let mut h = rows.t().dot(&rows);
+                (0..d).for_each(|i| h[[i, i]] += 2.0 * lambda);
+                let unknown = |i: usize, j: usize| (i as f64 * 0.7 + j as f64).cos();
+                let unknown =
+                    Array2::from_shape_fn((d + 1, 2), |(i, j)| if i < d || intercept { unknown(i, j) } else { 0.0 });
+                let g = h.dot(&unknown);
+                for newton in [Newton::new(x.clone(), intercept), Newton::of_sparse(sparse(&x), intercept)] {
+                    let scores = newton.scores(unknown.slice(s![..d, ..])) - centred.dot(&unknown.slice(s![..d, ..]));
+                    assert!(scores.iter().all(|e| e.abs() < 1e-12));
+                    let factor =
+                        newton.factors(std::slice::from_ref(&curvatures), lambda, intercept).unwrap().remove(0);
+                    let (w, b) = newton.solve(&[&factor, &factor], g.slice(s![..d, ..]), &[g[[d, 0]], g[[d, 1]]]);
+                    let worst = (&w - &unknown.slice(s![..d, ..])).iter().fold(0.0_f64, |worst, e| worst.max(e.abs()));
+                    // Condition numbers are below 1e4 here.
+                    assert!(worst < 1e-9, "{n}, {every}, {intercept}: {worst}");
+                    assert!((0..2).all(|j| (b[j] - unknown[[d, j]]).abs() < 1e-9), "{b:?}");
+                }
+            }
         }
     }
 }

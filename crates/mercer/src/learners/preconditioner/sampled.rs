@@ -39,10 +39,10 @@ pub(crate) struct Sampled<T> {
 }
 
 impl<T: Scalar> Sampled<T> {
-    /// From the features of some of `n` rows.
-    pub(crate) fn new(mut rows: Array2<T>, n: usize, curvature: f64) -> Self {
+    /// From the features of some of `n` rows, centred where there is an intercept.
+    pub(crate) fn new(mut rows: Array2<T>, n: usize, curvature: f64, intercept: bool) -> Self {
         let (m, d) = rows.dim();
-        let centre = centre(&mut rows);
+        let centre = centre(&mut rows, intercept);
         let length = rows.iter().map(|&x| x.to_f64() * x.to_f64()).sum::<f64>() / m as f64;
         let unknown = length / m as f64 * (1.0 - m as f64 / n as f64);
         let turned = (m < d).then(|| rows.t().as_standard_layout().into_owned());
@@ -107,7 +107,7 @@ mod tests {
         let (d, lambda, curvature) = (23, 1e-2, 0.7);
         for (m, n) in [(10, 10), (10, 40), (60, 60), (60, 200)] {
             let x = Array2::from_shape_fn((m, d), |(i, j)| ((i * 7 + j * 13 + i * j) as f64).sin() + 0.3);
-            let mut sampled = Sampled::new(x.clone(), n, curvature);
+            let mut sampled = Sampled::new(x.clone(), n, curvature, true);
             sampled.set_lambda(1.0).unwrap();
             sampled.set_lambda(lambda).unwrap();
             let centred = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();

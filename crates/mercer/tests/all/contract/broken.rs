@@ -10,7 +10,7 @@ use mercer::kernels::Kernel;
 use mercer::{Dtype, Result};
 use ndarray::{Array2, ArrayViewMut2, Axis, s};
 
-use crate::checks::{Factory, Theory};
+use super::checks::{Factory, Theory};
 
 /// What is wrong with a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

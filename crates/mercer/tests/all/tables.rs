@@ -1,8 +1,5 @@
 //! Words, missing values and parts of tables.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
 use mercer::dataset::{
     Block, BlockReader, BlockRows, ColumnEncoding, Dataset, Encoding, EncodingSpec, Impute, Layout, Source, SourceInfo,
     Split, Table, TargetBlock,

@@ -1,14 +1,6 @@
 //! Learning from rows as they come: that it comes close to the minimum, that batches change no bit, and that what is
 //! refused leaves no trace.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
-#[allow(dead_code, reason = "shared with the tests of pipelines")]
-#[path = "pipeline/data.rs"]
-mod data;
-
-use data::{Data, bits, normal, rings, sparse_signs};
 use mercer::dataset::{BlockRows, ClassLabel, CsrMatrix, Rows, TargetBlock};
 use mercer::feature_maps::{Gamma, MapSpec};
 use mercer::learners::{
@@ -20,6 +12,8 @@ use mercer::pipeline::{Evaluation, Features, OnlinePipeline, Outputs, Pipeline, 
 use mercer::preprocess::PreprocessSpec;
 use mercer::{Driver, Error, Scalar, Silent};
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
+
+use crate::data::{Data, bits, normal, rings, sparse_signs};
 
 const LOSSES: [Loss; 7] = [
     Loss::Squared,

@@ -1,14 +1,6 @@
 //! Probabilities of classes: that they are right where the truth is known, are fitted to rows held out, and change nothing
 //! else.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
-#[allow(dead_code, reason = "shared with the tests of pipelines")]
-#[path = "pipeline/data.rs"]
-mod data;
-
-use data::{Data, bits, normal, rings, waves};
 use mercer::dataset::Folds;
 use mercer::feature_maps::{Gamma, MapSpec};
 use mercer::learners::{Lambda, LearnerSpec, Link, Loss, Sigmoid, Solver};
@@ -20,6 +12,8 @@ use mercer::random::{Purpose, Stream};
 use mercer::{Driver, Dtype, Error, Scalar, Silent};
 use ndarray::{Array2, Axis, concatenate};
 use serde::Deserialize;
+
+use crate::data::{Data, bits, normal, rings, waves};
 
 /// Every solver, for losses without probabilities of their own.
 const FITTED: [(Loss, Solver); 5] = [

@@ -4,21 +4,24 @@
 //!
 //! Each pass evaluates J and its gradient at the trial points of [`Lbfgs`], one for each output (all share the pass), or
 //! one for all where the loss joins them. Some rows' scores, losses and gradient are computed while they are in cache. The
-//! variables are W and the intercept of *centred* features, so that neither disturbs the other. From zero the first step
+//! variables are W and the intercept of *centred* features, so that neither disturbs the other; without an intercept they
+//! are not centred. From zero the first step
 //! is about that of a ridge model; along a path of λ each model starts from the last.
 //!
 //! Scores and the sums of groups of 256 rows are in the type of the features, sums of groups in f64, in the order of the
 //! rows: any number of threads gives the same bits. Cost of a pass: 4·n·D·k flops for k outputs.
 
-use std::sync::{Arc, OnceLock};
+mod sums;
 
-use mercer_simd::ops::cross::{add_cross, score_rows};
-use mercer_simd::{InstructionSet, Scalar};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
+use std::sync::Arc;
+
+use mercer_simd::Scalar;
+use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::cross::{GROUP, add_parts};
+use self::sums::{Sums, Trial};
+use super::cross::GROUP;
 use super::lbfgs::{Lbfgs, State, dot};
 use super::preconditioner::{Factor, Newton, Preconditioner};
 use super::{LinearModel, Loss};
@@ -27,10 +30,6 @@ use crate::{Error, Result};
 
 /// Steps with one Hessian at most.
 const MOST_STEPS: f64 = 10.0;
-/// Bytes of rows that are scored, then summed.
-const CACHED: usize = 256 << 10;
-/// Rows at least that are: they share the weights and the sums.
-const MIN_CACHED_ROWS: usize = 16;
 
 /// Features that can be passed over again and again, in panels of whole groups of rows that are summed together.
 pub(crate) trait Passes<T: Scalar>: Sync {
@@ -179,74 +178,6 @@ struct Search<'a, T> {
     total: f64,
 }
 
-/// The sums of a pass for the outputs still searched.
-struct Sums {
-    losses: Vec<f64>,
-    /// outputs × D
-    gradient: Array2<f64>,
-    slopes: Vec<f64>,
-}
-
-/// What a group of rows adds to the sums.
-struct Part<T> {
-    losses: Vec<f64>,
-    /// rows × outputs
-    slopes: Array2<T>,
-    /// outputs × D; none of sparse rows
-    gradient: Array2<T>,
-}
-
-/// A model to be evaluated.
-struct Trial<T> {
-    /// outputs × D
-    weights: Array2<T>,
-    /// D × outputs, for sparse rows
-    turned: OnceLock<Array2<T>>,
-    intercept: Vec<T>,
-}
-
-impl<T: Scalar> Trial<T> {
-    fn scores_into(&self, rows: Rows<'_, T>, mut scores: ArrayViewMut2<'_, T>) {
-        match rows {
-            Rows::Dense(rows) => {
-                score_rows(InstructionSet::best(), rows, self.weights.view(), scores.view_mut());
-            }
-            Rows::Sparse(_) => {
-                let turned = self.turned.get_or_init(|| self.weights.t().as_standard_layout().into_owned());
-                rows.product_into(turned.view(), scores.view_mut());
-            }
-        }
-        for mut row in scores.outer_iter_mut() {
-            row.iter_mut().zip(&self.intercept).for_each(|(score, &b)| *score = *score + b);
-        }
-    }
-}
-
-impl Sums {
-    /// Adds the parts of some rows, one after the other.
-    fn add<T: Scalar>(&mut self, features: Rows<'_, T>, parts: &[Part<T>]) {
-        for part in parts {
-            self.losses.iter_mut().zip(&part.losses).for_each(|(sum, loss)| *sum += loss);
-            for row in part.slopes.outer_iter() {
-                self.slopes.iter_mut().zip(row).for_each(|(sum, &slope)| *sum += slope.to_f64());
-            }
-        }
-        let Rows::Sparse(features) = features else {
-            let parts: Vec<&Array2<T>> = parts.iter().map(|part| &part.gradient).collect();
-            return add_parts(&mut self.gradient, &parts);
-        };
-        let d = self.gradient.ncols();
-        let gradient = self.gradient.as_slice_mut().expect("row-major");
-        gradient.par_chunks_mut(d.max(1)).enumerate().for_each(|(output, sums)| {
-            let slopes = parts.iter().flat_map(|part| part.slopes.column(output));
-            for (i, &slope) in slopes.enumerate() {
-                let slope = slope.to_f64();
-                features.row(i).for_each(|(column, value)| sums[column] += value.to_f64() * slope);
-            }
-        });
-    }
-}
-
 impl<'a, T: Scalar> Search<'a, T> {
     fn new(
         passes: &'a dyn Passes<T>,
@@ -288,7 +219,7 @@ impl<'a, T: Scalar> Search<'a, T> {
             let mut gradient = Vec::with_capacity(trial.len());
             for i in 0..d {
                 for column in columns.clone() {
-                    let sum = sums.gradient[[column, i]] - self.offset(i) * sums.slopes[column];
+                    let sum = sums.gradient[[column, i]] - self.centre[i] * sums.slopes[column];
                     gradient.push(sum / self.total + 2.0 * self.objective.lambda * trial[gradient.len()]);
                 }
             }
@@ -305,68 +236,23 @@ impl<'a, T: Scalar> Search<'a, T> {
         Ok(())
     }
 
-    /// What is subtracted from feature i.
-    fn offset(&self, i: usize) -> f64 {
-        if self.objective.intercept { self.centre[i] } else { 0.0 }
-    }
-
     fn sums(&self, points: &[&[f64]], outputs: &[usize]) -> Result<Sums> {
         let (d, k) = (self.centre.len(), outputs.len());
         let width = k / points.len();
         let at = |i: usize, column: usize| points[column / width][i * width + column % width];
-        let intercept = |column: usize| at(d, column) - (0..d).map(|i| self.offset(i) * at(i, column)).sum::<f64>();
-        let trial = Trial {
-            weights: Array2::from_shape_fn((k, d), |(column, i)| T::from_f64(at(i, column))),
-            turned: OnceLock::new(),
-            intercept: (0..k).map(|column| T::from_f64(intercept(column))).collect(),
-        };
-        let mut sums = Sums { losses: vec![0.0; points.len()], gradient: Array2::zeros((k, d)), slopes: vec![0.0; k] };
+        let intercept = |column: usize| at(d, column) - (0..d).map(|i| self.centre[i] * at(i, column)).sum::<f64>();
+        let weights = Array2::from_shape_fn((k, d), |(column, i)| at(i, column));
+        let trial = Trial::new(self.objective.loss, weights, (0..k).map(intercept).collect());
+        let mut sums = Sums::new(points.len(), k, d);
         let all = outputs.len() == self.rows.targets.ncols();
         self.passes.for_each("learn", &mut |first, features| {
             let place = first..first + features.n_rows();
             let targets = self.rows.targets.slice(s![place.clone(), ..]);
             let targets = if all { targets.to_owned() } else { targets.select(Axis(1), outputs) };
-            let weights = self.rows.weights.slice(s![place]);
-            let groups: Vec<usize> = (0..features.n_rows()).step_by(GROUP).collect();
-            let parts: Vec<Part<T>> = groups
-                .into_par_iter()
-                .map(|start| {
-                    let end = features.n_rows().min(start + GROUP);
-                    let rows = (targets.slice(s![start..end, ..]), weights.slice(s![start..end]));
-                    self.part(&trial, features.slice(start, end), rows, points.len())
-                })
-                .collect();
-            sums.add(features, &parts);
+            sums.add(&trial, features, targets.view(), self.rows.weights.slice(s![place]));
             Ok(())
         })?;
         Ok(sums)
-    }
-
-    /// The losses and slopes of a group of rows, and their gradient where they are dense.
-    fn part(
-        &self,
-        trial: &Trial<T>,
-        features: Rows<'_, T>,
-        (targets, weights): (ArrayView2<'_, T>, ArrayView1<'_, T>),
-        n_losses: usize,
-    ) -> Part<T> {
-        let (n_rows, d, k) = (features.n_rows(), features.n_inputs(), trial.intercept.len());
-        let gradient = if let Rows::Dense(_) = features { (k, d) } else { (0, 0) };
-        let mut part =
-            Part { losses: vec![0.0; n_losses], slopes: Array2::zeros((n_rows, k)), gradient: Array2::zeros(gradient) };
-        let n_cached = (CACHED / (d * size_of::<T>())).max(MIN_CACHED_ROWS).max(k);
-        for start in (0..n_rows).step_by(n_cached) {
-            let end = n_rows.min(start + n_cached);
-            let (rows, place) = (features.slice(start, end), s![start..end, ..]);
-            let mut slopes = part.slopes.slice_mut(place);
-            trial.scores_into(rows, slopes.view_mut());
-            let (targets, weights) = (targets.slice(place), weights.slice(s![start..end]));
-            self.objective.loss.differentiate(slopes.view_mut(), targets, weights, &mut part.losses);
-            if let Rows::Dense(rows) = rows {
-                add_cross(InstructionSet::best(), part.gradient.view_mut(), slopes.view(), rows);
-            }
-        }
-        part
     }
 
     /// Gives P⁻¹ of their gradients to those that stepped.
@@ -390,6 +276,7 @@ impl<'a, T: Scalar> Search<'a, T> {
         let (solved, intercepts) = match self.preconditioner {
             Preconditioner::Newton(newton) => newton.solve(&factors, gradients.view(), &intercepts),
             Preconditioner::Sampled(sampled) => sampled.solve(gradients.view(), &intercepts),
+            Preconditioner::Diagonal(diagonal) => diagonal.solve(self.objective.lambda, gradients.view(), &intercepts),
         };
         for (at, g) in stepped.into_iter().enumerate() {
             let columns = at * width..(at + 1) * width;
@@ -440,23 +327,22 @@ impl<'a, T: Scalar> Search<'a, T> {
         let at = |i: usize, column: usize| point(column)[i * width + column % width];
         let weights = Array2::from_shape_fn((d, groups.len() * width), |(i, column)| at(i, column));
         let mut scores = newton.scores(weights.view());
-        // Without an intercept the scores are of features that are not centred.
-        let shift = |column: usize| match self.objective.intercept {
-            true => at(d, column),
-            false => self.centre.iter().zip(weights.column(column)).map(|(c, w)| c * w).sum::<f64>(),
-        };
-        scores += &(0..groups.len() * width).map(shift).collect::<Array1<f64>>();
+        scores += &(0..groups.len() * width).map(|column| at(d, column)).collect::<Array1<f64>>();
         let factor = scores.nrows() as f64 / self.total.max(f64::MIN_POSITIVE);
-        let mut curvatures = vec![vec![vec![0.0; scores.nrows()]; width]; groups.len()];
-        for (i, scores) in scores.outer_iter().enumerate() {
-            let weight = self.rows.weights[i].to_f64() * factor;
-            for (at, &g) in groups.iter().enumerate() {
-                let targets = self.rows.targets.slice(s![i, self.groups[g].outputs.clone()]);
-                let of_row = self.objective.loss.curvatures(scores.slice(s![at * width..(at + 1) * width]), targets);
-                curvatures[at].iter_mut().zip(of_row).for_each(|(all, h)| all[i] = weight * h);
+        let outputs: Vec<usize> = groups.iter().flat_map(|&g| self.groups[g].outputs.clone()).collect();
+        let loss = self.objective.loss;
+        let rows = scores.as_slice_mut().expect("row-major").par_chunks_exact_mut(outputs.len()).with_min_len(GROUP);
+        rows.enumerate().for_each(|(i, row)| {
+            let targets = self.rows.targets.row(i);
+            for (scores, outputs) in row.chunks_exact_mut(width).zip(outputs.chunks_exact(width)) {
+                loss.curve(scores, |column| targets[outputs[column]].to_f64());
             }
-        }
-        curvatures
+            let weight = self.rows.weights[i].to_f64() * factor;
+            row.iter_mut().for_each(|h| *h *= weight);
+        });
+        let of_group =
+            |at: usize| (at * width..(at + 1) * width).map(|column| scores.column(column).to_vec()).collect();
+        (0..groups.len()).map(of_group).collect()
     }
 
     fn finish(self, iterations: usize) -> Result<(LinearModel<T>, Convergence)> {
@@ -469,7 +355,7 @@ impl<'a, T: Scalar> Search<'a, T> {
                 let mut shift = 0.0;
                 for i in 0..d {
                     let weight = point[i * width + at];
-                    shift += self.offset(i) * weight;
+                    shift += self.centre[i] * weight;
                     weights[[i, output]] = T::from_f64(weight);
                 }
                 intercept[output] = T::from_f64(point[d * width + at] - shift);

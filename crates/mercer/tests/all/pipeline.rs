@@ -1,15 +1,8 @@
 //! Whole pipelines on generated data: how well they learn, that nothing but data, spec and seed changes a bit, and that
 //! whatever cannot work is an error.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
-#[path = "pipeline/data.rs"]
-mod data;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use data::{Data, Naive, bits, class_of, normal, rings, signs, sparse_signs, waves};
 use mercer::dataset::{BlockRows, ClassLabel, Dataset, Folds, PanelRows, TargetBlock, Task};
 use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap, SpectralSpec};
 use mercer::learners::{Lambda, LearnerSpec, LinearModel, RidgeStatistics};
@@ -20,6 +13,8 @@ use mercer::random::{Purpose, permutation};
 use mercer::{Driver, Dtype, Error, Progress, Scalar, Silent};
 use ndarray::{Array2, Axis, s};
 use serde::Deserialize;
+
+use crate::data::{Data, Naive, bits, class_of, normal, rings, signs, sparse_signs, waves};
 
 const THREE: [&str; 3] = ["inner", "middle", "outer"];
 

@@ -1,8 +1,5 @@
 //! Kernels against scikit-learn, and against 50 digits where their formulas are hardest.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
 use mercer::dataset::Rows;
 use mercer::kernels::{GramCentring, GramSums, Kernel, centre_in_place, squared_distances_into};
 use mercer::{Error, Scalar};

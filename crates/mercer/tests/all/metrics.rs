@@ -1,8 +1,5 @@
 //! Scores against scikit-learn's.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
 use mercer::kernels::Kernel;
 use mercer::metrics::approximation;
 use mercer::metrics::{

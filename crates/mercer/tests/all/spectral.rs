@@ -1,8 +1,5 @@
 //! What the files of projections and spectral maps state beyond the contract of all maps.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
 use mercer::dataset::{CsrView, Rows};
 use mercer::feature_maps::{FeatureMap, FourierMap, Frequencies, Gamma, MapSpec, SpectralKernel, SpectralSpec, Waves};
 use mercer::kernels::Kernel;

@@ -2,12 +2,7 @@
 //!
 //! A map is registered by one line: its name, its spec, and the theory of its family.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
-#[path = "contract/broken.rs"]
 mod broken;
-#[path = "contract/checks.rs"]
 mod checks;
 
 use checks::{

@@ -4,9 +4,6 @@
 //! ‖x‖²‖y‖² + ⟨x,y⟩² + (κ − 3)·Σxᵢ²yᵢ², where κ is the fourth moment of an entry: 3 for the normal law, s for sparse
 //! signs (Li, Hastie and Church 2006, lemma 2).
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
 use mercer::dataset::{CsrMatrix, Rows};
 use mercer::projections::{DenseProjection, HadamardProjection, Projection, SparseSignProjection, Spectrum};
 use mercer::random::{Law, Purpose, Stream, columns};

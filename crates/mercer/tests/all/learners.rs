@@ -1,22 +1,16 @@
 //! Linear models of every loss: that the minimum is the minimum, and that nothing but data, spec and seed changes a bit.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
-#[allow(dead_code, reason = "shared with the tests of pipelines")]
-#[path = "pipeline/data.rs"]
-mod data;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use data::{Data, bits, normal, rings, signs, sparse_signs, waves};
-use mercer::dataset::{BlockRows, TargetBlock, Task};
+use mercer::dataset::{BlockRows, CsrMatrix, TargetBlock, Task};
 use mercer::feature_maps::{Gamma, MapSpec};
 use mercer::learners::{ClassWeight, Convergence, Lambda, LearnerSpec, Loss, Solver, Stopping};
 use mercer::pipeline::{Evaluation, FitReport, Pipeline, PipelineSpec};
 use mercer::preprocess::PreprocessSpec;
 use mercer::{Driver, Error, Progress, Scalar, Silent};
 use ndarray::{Array1, Array2, Axis, concatenate};
+
+use crate::data::{Data, bits, normal, rings, signs, sparse_signs, waves};
 
 const CLASS_LOSSES: [Loss; 4] = [Loss::Squared, Loss::SquaredHinge, Loss::Logistic, Loss::Softmax];
 const REAL_LOSSES: [Loss; 3] =
@@ -395,4 +389,58 @@ fn huber_learns_two_values() {
     assert!(report.convergence.unwrap().objective.is_finite());
     let b = f64::from(pipeline.model().intercept()[0]);
     assert!((0.5..=1.0).contains(&b), "{b}");
+}
+
+/// Rows whose mean is far from zero, and a loose tolerance: passes and coordinate descent end within it of each other.
+#[test]
+fn without_an_intercept_passes_and_coordinates_agree() {
+    let (lambda, tol) = (1e-4, 1e-3);
+    for data in [blobs(8, 900, 3), sparse_blobs(8, 900, 40)] {
+        let objective = |solver| {
+            let mut spec = spec(Loss::SquaredHinge, lambda);
+            spec.learner = LearnerSpec { solver, intercept: false, ..spec.learner };
+            spec.learner.stopping = Stopping { tol, max_iter: 10_000 };
+            fit::<f64>(&data, &spec).1.convergence.unwrap().objective
+        };
+        let (passes, coordinates) = (objective(Solver::Iterative), objective(Solver::Dual));
+        // The gap of coordinate descent is a bound; what passes have left is estimated, here within a factor of two.
+        assert!((passes - coordinates).abs() < 2.0 * tol * coordinates, "{passes}, {coordinates}");
+    }
+}
+
+/// Two classes of rows with four of `n_inputs` values each, near one.
+fn sparse_blobs(lane: usize, n_rows: usize, n_inputs: usize) -> Data {
+    let noise = normal(lane, n_rows, 4);
+    let (mut rows, width) = (CsrMatrix::new(n_inputs), (n_inputs - 2) / 3);
+    for i in 0..n_rows {
+        for (at, &x) in noise.row(i).iter().enumerate() {
+            // The first tells the class, but for noise.
+            let column = if at == 0 { i % 2 } else { 2 + (at - 1) * width + (i * 7 + i / 3 * at) % width };
+            rows.push(column, 1.0 + 0.5 * x).unwrap();
+        }
+        rows.finish_row();
+    }
+    let labels = Array2::from_shape_fn((n_rows, 1), |(i, _)| if i % 11 == 0 { 0.0 } else { (i % 2) as f64 });
+    Data { rows: BlockRows::Sparse64(rows), targets: TargetBlock::Numbers(labels) }
+}
+
+/// All forms of the Hessian that sparse rows have: their products, dense products, its diagonal.
+#[test]
+fn sparse_rows_of_any_width_reach_the_minimum() {
+    let lambda = 1e-3;
+    for (n_inputs, n_rows) in [(8, 900), (40, 900), (2060, 2100)] {
+        let data = sparse_blobs(6, n_rows, n_inputs);
+        let class = |i: usize| if i.is_multiple_of(11) { 0 } else { i % 2 };
+        let y = signs(&(0..n_rows).map(class).collect::<Vec<_>>(), 2);
+        for loss in [Loss::SquaredHinge, Loss::Logistic] {
+            let (pipeline, report) = fit::<f64>(&data, &spec(loss, lambda));
+            assert!(report.convergence.unwrap().converged, "{loss:?}, {n_inputs}");
+            let (z, (w, b)) = (data.dense_rows(), parameters(&pipeline));
+            let by_hand = objective(loss, lambda, &z, &y, (&w, &b));
+            assert!((report.convergence.unwrap().objective - by_hand).abs() < 1e-12, "{loss:?}, {n_inputs}: {by_hand}");
+            // The gradient's length g bounds the distance to the minimum by g²/4λ; scores are of lengths² of about 5.
+            let norm = report.convergence.unwrap().gradient_norm.unwrap();
+            assert!(norm * norm / (4.0 * lambda) < 1e-8, "{loss:?}, {n_inputs}: {norm}");
+        }
+    }
 }

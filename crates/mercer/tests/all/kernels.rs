@@ -1,8 +1,5 @@
 //! Gram matrices against the definition, and the properties every kernel has.
 
-// A test that fails may panic, also in its helpers.
-#![allow(clippy::unwrap_used)]
-
 use mercer::dataset::{CsrMatrix, Rows};
 use mercer::kernels::{Kernel, squared_distances_into};
 use mercer::{Error, Scalar};

@@ -1,0 +1,17 @@
+//! All tests of the library from outside, one program: each would compile the generic code anew.
+
+// A test that fails may panic, also in its helpers.
+#![allow(clippy::unwrap_used)]
+
+mod contract;
+mod data;
+mod kernels;
+mod kernels_reference;
+mod learners;
+mod metrics;
+mod online;
+mod pipeline;
+mod probabilities;
+mod projections;
+mod spectral;
+mod tables;
