@@ -435,7 +435,7 @@ def linear_models(loss, n_classes):
 
 
 # A competitor whose run is longer than this is not asked for a smaller tolerance.
-LONGEST_LINEAR = 120.0
+LONGEST_LINEAR = 60.0
 
 
 def bench_linear():

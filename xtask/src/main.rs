@@ -14,8 +14,9 @@ const HELP: &str = "\
 The developer's commands of mercer.
 
   cargo xtask test [--thorough]
-      Format, lints, all tests (unit, contract, command line, doc) and documentation;
-      stops at the first failure. --thorough includes the long tests, marked #[ignore].
+      Format, lints, all tests (unit, contract, command line, doc), documentation, and the Python
+      package in an environment of its own (needs python3 and, the first time, PyPI); stops at the
+      first failure. --thorough includes the long tests, marked #[ignore].
 
   cargo xtask bench [--rounds N] [NAME...]
       Measures mercer and its competitors in turn, N times (3), on the named benches (all), prints

@@ -1,18 +1,60 @@
-//! The Python environment of the competitors and of the independent readers and writers.
+//! Python: environments of pinned packages, and the tests of our own.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::project::{root, run, target, works};
+use crate::Failure;
+use crate::project::{cargo, root, run, target, works};
 
-/// The interpreter of an environment with what `benches/requirements.txt` pins, made or renewed when needed.
+/// The interpreter of the competitors, and of independent readers and writers.
 pub(crate) fn environment() -> Result<PathBuf, String> {
-    let folder = target().join("bench-venv");
+    environment_of("bench-venv", &root().join("benches").join("requirements.txt"))
+}
+
+/// Builds the package as a wheel, installs it into an environment of its own, and runs its tests and examples.
+pub(crate) fn test() -> Result<(), Failure> {
+    let folder = root().join("python");
+    let python = environment_of("python-venv", &folder.join("requirements.txt")).map_err(|reason| {
+        Failure::new(format!("the Python package cannot be tested: {reason}; it needs Python 3.11 or later and PyPI"))
+    })?;
+    let wheels = target().join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).map_err(|error| Failure::new(format!("{}: {error}", wheels.display())))?;
+    }
+    // As the tests of the workspace are built, so that what they compiled is not compiled again.
+    let mut build = Command::new(&python);
+    build.args(["-m", "maturin", "build", "--locked", "--out"]).arg(&wheels).arg("--manifest-path");
+    run(build.arg(folder.join("Cargo.toml")).current_dir(root()).env("CARGO_TARGET_DIR", target()))?;
+    let wheel = fs::read_dir(&wheels).ok().and_then(|mut files| files.next()?.ok());
+    let wheel = wheel.ok_or_else(|| Failure::new(format!("there is no wheel in {}", wheels.display())))?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"]);
+    run(install.arg(wheel.path()))?;
+    run(cargo().args(["build", "--locked", "--package", "mercer-cli"]))?;
+    let mercer = target().join("debug").join(format!("mercer{}", env::consts::EXE_SUFFIX));
+    let mut tests = Command::new(&python);
+    tests.args([
+        "-m",
+        "pytest",
+        "--quiet",
+        "-p",
+        "no:cacheprovider",
+        "tests",
+        "--doctest-modules",
+        "--pyargs",
+        "mercer",
+    ]);
+    run(tests.current_dir(folder).env("MERCER_BIN", mercer))
+}
+
+/// The interpreter of an environment with what a file pins, made or renewed when needed.
+fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, String> {
+    let folder = target().join(name);
     let python =
         if cfg!(windows) { folder.join("Scripts").join("python.exe") } else { folder.join("bin").join("python") };
-    let requirements = root().join("benches").join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+    let wanted = fs::read_to_string(requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
     // Written last, so that an installation broken off is started again.
     let installed = folder.join("installed.txt");
     if fs::read_to_string(&installed).is_ok_and(|text| text == wanted) && works(Command::new(&python).arg("--version"))
@@ -20,7 +62,7 @@ pub(crate) fn environment() -> Result<PathBuf, String> {
         return Ok(python);
     }
     println!("installing Python packages from PyPI");
-    install(&folder, &python, &requirements)?;
+    install(&folder, &python, requirements)?;
     fs::write(&installed, wanted).map_err(|error| format!("{}: {error}", installed.display()))?;
     Ok(python)
 }

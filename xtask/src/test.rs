@@ -31,6 +31,10 @@ pub(crate) fn run_all(thorough: bool) -> Result<(), Failure> {
         let long: &[&str] = if thorough && name == "tests" { &THOROUGH } else { &[] };
         times.push((name, timed_step(name, &[arguments, long].concat())?));
     }
+    println!("\n== python");
+    let python = Instant::now();
+    crate::python::test()?;
+    times.push(("python", python.elapsed()));
     let times: Vec<String> = times.iter().map(|(name, time)| format!("{name} {}", seconds(*time))).collect();
     println!("\nall checks passed in {}: {}", seconds(start.elapsed()), times.join(", "));
     Ok(())

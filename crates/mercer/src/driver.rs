@@ -1,7 +1,7 @@
 //! The block driver: the one owner of threads, of the row-block size, and of progress.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mercer_simd::{CsrMatrix, Scalar, huge_pages};
@@ -43,7 +43,7 @@ const MOST_THREADS: usize = 1024;
 
 /// Runs passes over data on its threads.
 pub struct Driver<'p> {
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     progress: &'p dyn Progress,
     seconds: Mutex<Vec<(&'static str, Duration)>>,
     memory: u64,
@@ -61,15 +61,25 @@ impl<'p> Driver<'p> {
     /// # Errors
     /// [`Error::Parameter`] for more than 1024 threads, or when they cannot be started.
     pub fn new(threads: usize, progress: &'p dyn Progress) -> Result<Self> {
+        Ok(Self::on(Arc::new(Self::pool(threads)?), progress))
+    }
+
+    /// A driver on threads that outlive it.
+    pub fn on(pool: Arc<ThreadPool>, progress: &'p dyn Progress) -> Self {
+        let (seconds, has_model) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        Self { pool, progress, seconds, memory: DEFAULT_MEMORY, keeps_interrupted: false, has_model }
+    }
+
+    /// The threads of a driver.
+    ///
+    /// # Errors
+    /// As [`Driver::new`].
+    pub fn pool(threads: usize) -> Result<ThreadPool> {
         if threads > MOST_THREADS {
             return Err(Error::parameter("threads", threads, "0 to 1024"));
         }
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|_| Error::parameter("threads", threads, "a number of threads that can be started"))?;
-        let (seconds, has_model) = (Mutex::new(Vec::new()), AtomicBool::new(false));
-        Ok(Self { pool, progress, seconds, memory: DEFAULT_MEMORY, keeps_interrupted: false, has_model })
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|_| Error::parameter("threads", threads, "a number of threads that can be started"))
     }
 
     /// The same driver, for which a training that is interrupted ends with the best model so far, once there is one.

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use mercer_simd::{Aligned, CsrMatrix, Scalar, huge_pages};
 use ndarray::{Array2, ArrayViewMut2, Axis, concatenate};
+use rayon::prelude::*;
 
-use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse};
+use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse, panel_rows};
 use crate::driver::Driver;
 use crate::feature_maps::{FeatureMap, Gamma, MapSpec, ResolvedMap};
 use crate::metrics::{ApproximationReport, approximation};
@@ -43,13 +44,27 @@ impl<T: Scalar> Features<T> {
         seed: u64,
         driver: &Driver<'_>,
     ) -> Result<Self> {
+        let features = Self::fit_undrawn(dataset, preprocess, map, seed, driver)?;
+        driver.time("draw", || features.map().map(drop))?;
+        Ok(features)
+    }
+
+    /// [`Features::fit`]; the map is drawn when it is first used.
+    ///
+    /// # Errors
+    /// As [`Features::fit`].
+    pub fn fit_undrawn(
+        dataset: &Dataset,
+        preprocess: PreprocessSpec,
+        map: &MapSpec,
+        seed: u64,
+        driver: &Driver<'_>,
+    ) -> Result<Self> {
         map.validate()?;
         check_width(dataset, map)?;
         let preprocess = fit_preprocess(dataset, preprocess, driver)?;
         let gamma = resolve_gamma(dataset, &preprocess, map, seed, driver)?;
-        let features = Self::from_parts(preprocess, map.resolve(gamma, dataset.n_inputs(), seed))?;
-        driver.time("draw", || features.map().map(drop))?;
-        Ok(features)
+        Self::from_parts(preprocess, map.resolve(gamma, dataset.n_inputs(), seed))
     }
 
     /// Puts fitted parts together.
@@ -99,6 +114,53 @@ impl<T: Scalar> Features<T> {
         self.check_inputs(dataset)?;
         let panels = Panels::new(dataset, self.spec.n_inputs(), targets, Selection::All)?;
         driver.for_each_features(stage, dataset.n_rows(), panels, (&self.preprocess, self.map()?), each)
+    }
+
+    /// The features of rows, scaled and mapped in panels.
+    ///
+    /// # Errors
+    /// Rows of another width, [`Error::TooLarge`] for features that are not finite, [`Error::Memory`] where there is no room
+    /// for them, or [`Error::Interrupted`].
+    pub fn transform(&self, driver: &Driver<'_>, rows: Rows<'_, T>) -> Result<Array2<T>> {
+        let (n_rows, got, expected) = (rows.n_rows(), rows.n_inputs(), self.spec.n_inputs());
+        if got != expected && !(matches!(rows, Rows::Sparse(_)) && got < expected) {
+            return Err(Error::Inputs { context: "transform".to_owned(), got, expected });
+        }
+        let width = self.spec.n_components();
+        check_features::<T>(n_rows, width)?;
+        let mut out = huge_pages::zeros((n_rows, width));
+        let n_panel = panel_rows(width.max(expected));
+        for (at, mut out) in out.axis_chunks_iter_mut(Axis(0), n_panel).enumerate() {
+            driver.check_interrupted()?;
+            let start = at * n_panel;
+            let panel = rows.slice(start, start + out.nrows());
+            if self.preprocess.kind() == PreprocessSpec::None {
+                driver.transform(self.map()?, panel, out.view_mut())?;
+            } else {
+                let scaled = self.scaled(panel);
+                driver.transform(self.map()?, scaled.view(), out.view_mut())?;
+            }
+            let rows = out.as_slice().expect("row-major").par_chunks(width.max(1)).with_min_len(32);
+            // What was finite before the map: name the row, not a feature.
+            if let Some(row) = driver.install(|| rows.position_first(|row| !row.iter().all(|z| z.is_finite()))) {
+                return Err(Error::TooLarge { row: (start + row) as u64, dtype: T::DTYPE });
+            }
+        }
+        Ok(out)
+    }
+
+    /// A copy of rows, scaled.
+    pub(super) fn scaled(&self, rows: Rows<'_, T>) -> PanelRows<T> {
+        let mut panel = match rows {
+            Rows::Dense(x) => PanelRows::Dense(x.as_standard_layout().into_owned()),
+            Rows::Sparse(x) => {
+                let mut panel = CsrMatrix::new(self.spec.n_inputs());
+                (0..x.n_rows()).for_each(|i| panel.push_row_of(x, i));
+                PanelRows::Sparse(panel)
+            }
+        };
+        self.preprocess.apply_in_place(&mut panel);
+        panel
     }
 
     /// Before the map is drawn: its size may be anything, that of rows is real.

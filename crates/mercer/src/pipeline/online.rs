@@ -1,6 +1,6 @@
 //! A pipeline that learns from rows as they come.
 
-use mercer_simd::{CsrMatrix, Scalar};
+use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView1, s};
 
 use super::{Features, Outputs, Pipeline, ResolvedSpec, learning_targets};
@@ -10,7 +10,6 @@ use crate::learners::{
     AveragedSgd, ClassWeight, Lambda, LearnerSpec, Loss, MOST_DIRECT, Objective, OnlineLearner, OnlineRidge,
     ResolvedLearner, Solver, check_finite, check_targets,
 };
-use crate::room::check_features;
 use crate::{Error, Result};
 
 /// Fitted features, what is predicted, and a learner that goes on with each batch of rows.
@@ -184,26 +183,9 @@ impl<T: Scalar> OnlinePipeline<T> {
 
     /// Scales and maps rows.
     fn map_rows(&self, driver: &Driver<'_>, rows: Rows<'_, T>) -> Result<PanelRows<T>> {
-        let map = self.features.map()?;
-        let mut panel = match rows {
-            Rows::Dense(x) => PanelRows::Dense(x.as_standard_layout().into_owned()),
-            Rows::Sparse(x) => {
-                let mut panel = CsrMatrix::new(map.n_inputs());
-                (0..x.n_rows()).for_each(|i| panel.push_row_of(x, i));
-                PanelRows::Sparse(panel)
-            }
-        };
-        self.features.preprocess().apply_in_place(&mut panel);
-        if map.keeps_rows() {
-            return Ok(panel);
-        }
-        check_features::<T>(rows.n_rows(), map.n_components())?;
-        let mut features = Array2::zeros((rows.n_rows(), map.n_components()));
-        driver.transform(map, panel.view(), features.view_mut())?;
-        // What was finite before the map: name the row, not a feature.
-        match features.outer_iter().position(|row| !row.iter().all(|z| z.is_finite())) {
-            Some(row) => Err(Error::TooLarge { row: row as u64, dtype: T::DTYPE }),
-            None => Ok(PanelRows::Dense(features)),
+        match self.features.map()?.keeps_rows() {
+            true => Ok(self.features.scaled(rows)),
+            false => self.features.transform(driver, rows).map(PanelRows::Dense),
         }
     }
 }

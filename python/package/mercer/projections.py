@@ -1,0 +1,144 @@
+r"""Random projections that keep inner products: :math:`\langle Vx, Vy\rangle \approx \langle x, y\rangle`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mercer._base import FeatureMap
+
+__all__ = ["SRHT", "GaussianProjection", "HadamardTransform", "SparseProjection"]
+
+
+class GaussianProjection(FeatureMap):
+    r"""Entries drawn from the normal law of variance 1 / n_components.
+
+    Parameters
+    ----------
+    n_components : int, default=1024
+        Number of coordinates.
+    random_state : int, RandomState or None, default=None
+        Names the random numbers.
+    n_jobs : int or None, default=None
+        Threads; None for all cores.
+
+    References
+    ----------
+    Johnson and Lindenstrauss, "Extensions of Lipschitz mappings into a Hilbert space", 1984.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.projections import GaussianProjection
+    >>> GaussianProjection(16, random_state=0).fit_transform(np.eye(100)).shape
+    (100, 16)
+    """
+
+    def __init__(self, n_components: int = 1024, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        return {"name": "gaussian_projection", "n_components": self.n_components}
+
+
+class SparseProjection(FeatureMap):
+    r"""One entry in s is :math:`\pm\sqrt{s / k}`, the others are zero.
+
+    Parameters
+    ----------
+    n_components : int, default=1024
+        Number of coordinates k.
+    s : float or "auto", default="auto"
+        One entry in s is not zero: 1 and 3 are Achlioptas', "auto" is the root of the number of inputs.
+    random_state : int, RandomState or None, default=None
+        Names the random numbers.
+    n_jobs : int or None, default=None
+        Threads; None for all cores.
+
+    References
+    ----------
+    Achlioptas, "Database-friendly random projections", JCSS 66, 2003. Li, Hastie and Church, "Very sparse random
+    projections", KDD 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.projections import SparseProjection
+    >>> SparseProjection(16, s=3, random_state=0).fit_transform(np.eye(100)).shape
+    (100, 16)
+    """
+
+    def __init__(
+        self, n_components: int = 1024, *, s: float | str = "auto", random_state: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.n_components = n_components
+        self.s = s
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        s = math.sqrt(self.n_features_in_) if self.s == "auto" else self.s
+        return {"name": "sparse_projection", "n_components": self.n_components, "s": s}
+
+
+class SRHT(FeatureMap):
+    r"""Subsampled randomised Hadamard transform: coordinates of :math:`H \cdot \mathrm{diag}(\pm 1) \cdot x`.
+
+    d log d operations for a row, and O(d) numbers to keep.
+
+    Parameters
+    ----------
+    n_components : int, default=1024
+        Number of coordinates.
+    random_state : int, RandomState or None, default=None
+        Names the random numbers.
+    n_jobs : int or None, default=None
+        Threads; None for all cores.
+
+    References
+    ----------
+    Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform and approximate nearest neighbors", SICOMP 39, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.projections import SRHT
+    >>> SRHT(16, random_state=0).fit_transform(np.eye(100)).shape
+    (100, 16)
+    """
+
+    def __init__(self, n_components: int = 1024, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        return {"name": "srht", "n_components": self.n_components}
+
+
+class HadamardTransform(FeatureMap):
+    r"""The Walsh-Hadamard transform of every row, divided by the root of its length: lengths and angles stay.
+
+    Parameters
+    ----------
+    blocks : {"padded", "split"}, default="padded"
+        What becomes of lengths that are no power of two: zeros up to the next one, or blocks of powers of two.
+    n_jobs : int or None, default=None
+        Threads; None for all cores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.projections import HadamardTransform
+    >>> HadamardTransform().fit_transform(np.eye(2)).round(4).tolist()
+    [[0.7071, 0.7071], [0.7071, -0.7071]]
+    """
+
+    def __init__(self, *, blocks: str = "padded", n_jobs: int | None = None) -> None:
+        self.blocks = blocks
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        return {"name": "hadamard", "blocks": self.blocks}

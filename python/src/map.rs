@@ -1,0 +1,130 @@
+//! A fitted feature map of both float types.
+
+use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
+use mercer::pipeline::Features;
+use mercer::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
+use mercer::{Driver, Result, Scalar};
+use numpy::{Element, PyArray2};
+use pyo3::prelude::*;
+
+use crate::input::{AnyInput, Input, with_input};
+use crate::source::Arrays;
+use crate::work::{Options, run};
+use crate::{parsed, raised, written};
+
+/// A map in numbers; it is drawn when rows of a type come first.
+#[pyclass(frozen, module = "mercer._core")]
+pub(crate) struct Map {
+    spec: ResolvedMap,
+    float32: Features<f32>,
+    float64: Features<f64>,
+}
+
+#[pymethods]
+impl Map {
+    /// What `spec` asks for, its width settled by the rows where it is not a number.
+    #[staticmethod]
+    #[pyo3(signature = (spec, rows, seed, threads))]
+    fn fit(py: Python<'_>, spec: &str, rows: &Bound<'_, PyAny>, seed: u64, threads: usize) -> PyResult<Self> {
+        let spec: MapSpec = parsed("map", spec)?;
+        let arrays = Arrays::new(rows, None, Vec::new())?;
+        let n_inputs = arrays.n_inputs();
+        let gamma = match spec.gamma() {
+            None => Some(f64::NAN),
+            Some(Gamma::Value(gamma)) => Some(gamma),
+            Some(Gamma::Scale | Gamma::Median) => None,
+        };
+        let options = Options { threads, memory: None, size: arrays.size() };
+        let resolved = run(py, options, |driver| {
+            spec.validate()?;
+            match gamma {
+                Some(gamma) => Ok(spec.resolve(gamma, n_inputs, seed)),
+                None => resolve(&arrays.scan(driver)?, &spec, seed, driver),
+            }
+        })?;
+        Self::of(resolved).map_err(raised)
+    }
+
+    /// A map in numbers.
+    #[staticmethod]
+    fn from_json(json: &str) -> PyResult<Self> {
+        Self::of(parsed("map", json)?).map_err(raised)
+    }
+
+    /// The map in numbers.
+    fn to_json(&self) -> PyResult<String> {
+        written(&self.spec)
+    }
+
+    #[getter]
+    fn n_inputs(&self) -> usize {
+        self.spec.n_inputs()
+    }
+
+    #[getter]
+    fn n_components(&self) -> usize {
+        self.spec.n_components()
+    }
+
+    /// The kernel it approximates, of inputs divided by the length scales.
+    #[getter]
+    fn kernel(&self) -> PyResult<String> {
+        written(&self.spec.kernel())
+    }
+
+    /// For pickle: the map in numbers is all of it.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
+    }
+
+    /// The features of rows, in their type.
+    fn transform<'py>(&self, py: Python<'py>, rows: AnyInput<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+        with_input!(&rows, input => transform(py, self, input, threads))
+    }
+}
+
+/// The features of a type.
+trait Typed: Element + Scalar {
+    fn features(map: &Map) -> &Features<Self>;
+}
+
+impl Typed for f32 {
+    fn features(map: &Map) -> &Features<Self> {
+        &map.float32
+    }
+}
+
+impl Typed for f64 {
+    fn features(map: &Map) -> &Features<Self> {
+        &map.float64
+    }
+}
+
+impl Map {
+    fn of(spec: ResolvedMap) -> Result<Self> {
+        Ok(Self { float32: features(&spec)?, float64: features(&spec)?, spec })
+    }
+}
+
+fn features<T: Scalar>(spec: &ResolvedMap) -> Result<Features<T>> {
+    let scaling = Preprocess::fit(PreprocessSpec::None, &ColumnStatistics::new(spec.n_inputs()), 0);
+    Features::from_parts(scaling, spec.clone())
+}
+
+fn resolve(dataset: &mercer::dataset::Dataset, spec: &MapSpec, seed: u64, driver: &Driver<'_>) -> Result<ResolvedMap> {
+    // In f64 for both types: they share one width.
+    Ok(Features::<f64>::fit_undrawn(dataset, PreprocessSpec::None, spec, seed, driver)?.spec().clone())
+}
+
+fn transform<'py, T: Typed>(
+    py: Python<'py>,
+    map: &Map,
+    input: &Input<'py, T>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let rows = input.rows()?;
+    let size = rows.n_rows().saturating_mul(map.spec.n_components().max(map.spec.n_inputs()));
+    let options = Options { threads, memory: None, size };
+    let features = run(py, options, |driver| T::features(map).transform(driver, rows))?;
+    Ok(PyArray2::from_owned_array(py, features).into_any())
+}

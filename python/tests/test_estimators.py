@@ -1,0 +1,44 @@
+"""scikit-learn's own checks of every public estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer.feature_maps import SORF, Fastfood, OrthogonalFourier, QuasiFourier, RandomBinning, RandomFourier, RBFSampler
+from mercer.learners import KernelClassifier, KernelRegressor, LinearClassifier, LinearRegressor
+from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
+
+ESTIMATORS = [
+    Fastfood(32),
+    OrthogonalFourier(32),
+    QuasiFourier(32),
+    RandomBinning(64),
+    RandomFourier(32),
+    RBFSampler(),
+    SORF(32),
+    GaussianProjection(16),
+    HadamardTransform(),
+    SparseProjection(16),
+    SRHT(16),
+    KernelClassifier(n_components=64),
+    KernelClassifier("fastfood", n_components=64, learner="logistic", reg=1e-4),
+    KernelRegressor(n_components=64),
+    KernelRegressor(n_components=64, learner="huber", reg=1e-4),
+    LinearClassifier(),
+    LinearClassifier("softmax"),
+    LinearRegressor(),
+    LinearRegressor("svr", reg=1e-4),
+]
+
+REASONS = {
+    "check_class_weight_classifiers": "class_weight is None or 'balanced': weights by number are not there yet",
+}
+
+
+def expected_failures(estimator):
+    return REASONS if hasattr(estimator, "class_weight") else {}
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,170 @@
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
+import mercer
+from mercer.feature_maps import SORF, Fastfood, OrthogonalFourier, QuasiFourier, RandomBinning, RandomFourier, RBFSampler
+from mercer.metrics import approximation
+from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
+
+RBF = [RandomFourier, OrthogonalFourier, SORF, Fastfood, QuasiFourier]
+LINEAR = [GaussianProjection, SparseProjection, SRHT]
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(60, 20)) / 4
+
+
+@pytest.mark.parametrize("cls", RBF)
+def test_features_approximate_the_rbf_kernel(cls, X):
+    n_components = 1024
+    Z = cls(n_components, gamma=1.5, random_state=0).fit_transform(X)
+    # D/2 independent pairs of waves have a standard deviation of at most 1/sqrt(D) an entry; SORF's bias is
+    # below 0.01 here.
+    assert np.sqrt(np.mean((Z @ Z.T - rbf_kernel(X, gamma=1.5)) ** 2)) < 1.2 / np.sqrt(n_components)
+
+
+def test_features_approximate_the_laplace_kernel(X):
+    exact = laplacian_kernel(X, gamma=0.3)
+    for feature_map in [RandomFourier(16384, kernel="laplace", gamma=0.3, random_state=0),
+                        RandomBinning(16384, gamma=0.3, n_bins=1, random_state=0)]:  # fmt: skip
+        Z = feature_map.fit_transform(X)
+        assert np.sqrt(np.mean((Z @ Z.T - exact) ** 2)) < 1.2 / np.sqrt(16384)
+
+
+@pytest.mark.parametrize("cls", LINEAR)
+def test_projections_keep_inner_products(cls, X):
+    Z = cls(4096, random_state=0).fit_transform(X)
+    lengths = np.linalg.norm(X, axis=1)
+    # An entry has a variance of at most 2 |x|^2 |y|^2 / k.
+    assert np.sqrt(np.mean(((Z @ Z.T - X @ X.T) / np.outer(lengths, lengths)) ** 2)) < 1.2 * np.sqrt(2 / 4096)
+
+
+def test_hadamard_transforms_are_rotations(X):
+    Z = HadamardTransform().fit_transform(X)
+    assert Z.shape == (60, 32)
+    np.testing.assert_allclose(Z @ Z.T, X @ X.T, atol=1e-12)
+    np.testing.assert_allclose(HadamardTransform(blocks="split").fit_transform(X).shape, X.shape)
+
+
+ALL = [
+    Fastfood(64, random_state=3),
+    OrthogonalFourier(64, kernel="matern", nu=2.5, random_state=3),
+    QuasiFourier(64, random_state=3),
+    RandomBinning(64, random_state=3),
+    RandomFourier(64, kernel="rational_quadratic", alpha=2.0, gamma="median", random_state=3),
+    RBFSampler(gamma="scale", random_state=3),
+    SORF(64, waves="phase", random_state=3),
+    GaussianProjection(16, random_state=3),
+    HadamardTransform(),
+    SparseProjection(16, random_state=3),
+    SRHT(16, random_state=3),
+]
+
+
+@pytest.mark.parametrize("feature_map", ALL, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nothing_but_data_and_seed_changes_a_bit(feature_map, dtype, X):
+    X = X.astype(dtype)
+    X[np.abs(X) < 0.2] = 0
+    expected = feature_map.fit(X).transform(X)
+    assert expected.dtype == dtype
+    same = [
+        clone(feature_map).set_params(n_jobs=2).fit(X).transform(X),
+        clone(feature_map).set_params(n_jobs=1).fit(X).transform(X),
+        np.concatenate([feature_map.transform(X[:7]), feature_map.transform(X[7:])]),
+        feature_map.transform(np.asfortranarray(X)),
+        feature_map.transform(np.repeat(X, 2, axis=0)[::2]),
+        feature_map.transform(np.repeat(X, 2, axis=1)[:, ::2]),
+        pickle.loads(pickle.dumps(feature_map)).transform(X),
+        feature_map.transform(scipy.sparse.csr_matrix(X)),
+        feature_map.transform(with_long_indices(scipy.sparse.csr_matrix(X))),
+        feature_map.transform(unsorted(scipy.sparse.csr_matrix(X))),
+    ]
+    for other in same:
+        np.testing.assert_array_equal(other, expected)
+
+
+def with_long_indices(X):
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def unsorted(X):
+    rows = [np.arange(start, end)[::-1] for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    order = np.concatenate(rows)
+    return scipy.sparse.csr_matrix((X.data[order], X.indices[order], X.indptr), shape=X.shape)
+
+
+def test_integer_seeds_are_those_of_the_core(X):
+    first = Fastfood(64, gamma=1.0, random_state=5).fit(X)
+    assert '"seed":5' in first._map.to_json()
+    assert not np.array_equal(first.transform(X), Fastfood(64, gamma=1.0, random_state=6).fit_transform(X))
+    states = [Fastfood(64, gamma=1.0, random_state=np.random.RandomState(1)).fit_transform(X) for _ in range(2)]
+    np.testing.assert_array_equal(*states)
+
+
+def test_frames_and_names(X):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    names = [f"c{i}" for i in range(X.shape[1])]
+    feature_map = RandomFourier(64, random_state=0)
+    expected = feature_map.fit_transform(X)
+    assert feature_map.get_feature_names_out()[:2].tolist() == ["randomfourier0", "randomfourier1"]
+    for frame in [pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)]:
+        np.testing.assert_array_equal(RandomFourier(64, random_state=0).fit_transform(frame), expected)
+    out = feature_map.set_output(transform="pandas").transform(X)
+    assert isinstance(out, pandas.DataFrame) and out.columns[0] == "randomfourier0"
+
+
+def test_errors_say_what_and_why(X):
+    with pytest.raises(NotFittedError):
+        RandomFourier().transform(X)
+    for feature_map, text in [
+        (RandomFourier(63, waves="paired"), "n_components is 63, must be even"),
+        (RandomFourier(64, gamma=-1.0), "gamma is -1"),
+        (RandomFourier(64, gamma="wide"), "wide"),
+        (RandomFourier(64, kernel="bessel"), "unknown variant `bessel`"),
+        (Fastfood(64, kernel="laplace"), "laplace"),
+        (RandomFourier(64, n_jobs=0), "n_jobs is 0"),
+        (RandomFourier(64, random_state=-1), "random_state is -1"),
+        (SparseProjection(4, s=0.5), "s is 0.5"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            feature_map.fit(X)
+    with pytest.raises(ValueError, match="too large to be computed in float32"):
+        GaussianProjection(4, random_state=0).fit(X).transform(np.full((3, 20), 3e38, dtype=np.float32))
+    with pytest.raises(MemoryError, match="n_components"):
+        RandomFourier(1 << 26, gamma=1.0).fit(X[:, :1]).transform(np.zeros((1 << 16, 1)))
+
+
+def test_approximation_of_scaled_inputs(X):
+    scales = np.linspace(0.5, 2.0, X.shape[1])
+    feature_map = RandomFourier(8192, gamma=1.0, length_scales=scales, random_state=0).fit(X)
+    report = approximation(feature_map, X)
+    assert report["kernel"]["rmse"] < 1.2 / np.sqrt(8192)
+    assert report["n_components"] == 8192
+
+
+def test_fwht_of_any_axis():
+    from scipy.linalg import hadamard
+
+    x = np.random.default_rng(1).normal(size=(3, 8, 4))
+    for axis, n in [(0, 3), (1, 8), (2, 4), (-1, 4)]:
+        if n == 3:
+            with pytest.raises(ValueError, match="length is 3, must be a power of two"):
+                mercer.fwht(x, axis)
+            continue
+        expected = np.moveaxis(np.moveaxis(x, axis, -1) @ hadamard(n), -1, axis)
+        np.testing.assert_allclose(mercer.fwht(x, axis), expected, atol=1e-12)
+    assert mercer.fwht(np.ones(4, dtype=np.float32)).dtype == np.float32
+    long = np.random.default_rng(2).normal(size=1 << 18)
+    np.testing.assert_array_equal(mercer.fwht(long, n_jobs=1), mercer.fwht(long, n_jobs=2))
+    for bad in [3.0, np.zeros((0, 4)), [np.nan, 1.0]]:
+        with pytest.raises(ValueError):
+            mercer.fwht(bad)
