@@ -4,6 +4,7 @@
     competitors.py <name>                   one JSON object a line, as mercer-bench prints them
     competitors.py train-child <threads>    one run of the train bench, for its peak memory
     competitors.py accuracy-child <name>    one pipeline of the accuracy bench
+    competitors.py python-child <case>      one estimator of the python bench, for its peak memory
     competitors.py polars-child <file>      polars' part of the read bench, with POLARS_MAX_THREADS of the environment
     competitors.py extra-child              scikit-learn-extra's part of the spectral bench: its last release needs
                                             numpy before 2, so it runs under the Python that MERCER_SKLEARN_EXTRA names
@@ -13,6 +14,7 @@ Names, variants, shapes, types and threads are those of mercer-bench, whose `lis
 """
 
 import gzip
+import importlib
 import importlib.metadata
 import json
 import os
@@ -537,6 +539,97 @@ def bench_scale():
     """Nobody else trains from such files in so little memory."""
 
 
+# Our class, its parameters, and the counterpart with its own.
+PYTHON_MAPS = {
+    "RBFSampler": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
+    "RandomFourier": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
+    "OrthogonalFourier": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
+    "QuasiFourier": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
+    "SORF": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
+    "Fastfood": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
+    "GaussianProjection": ({}, "sklearn.random_projection.GaussianRandomProjection", {}),
+    "SparseProjection": ({}, "sklearn.random_projection.SparseRandomProjection", {"dense_output": True}),
+    "SRHT": ({}, "sklearn.random_projection.GaussianRandomProjection", {}),
+}
+PYTHON_FORMS = ["f32", "f64", "CSR f32"]
+PYTHON_ROWS, PYTHON_COMPONENTS = 10_000, 2048
+
+
+def bench_python():
+    """Both sides from Python: what a user of scikit-learn sees."""
+    for name, (parameters, theirs, their_parameters) in PYTHON_MAPS.items():
+        module = "feature_maps" if hasattr(importlib.import_module("mercer.feature_maps"), name) else "projections"
+        for form in PYTHON_FORMS:
+            for threads in THREADS:
+                for by, path, given in [
+                    ("mercer", f"mercer.{module}.{name}", parameters | {"n_jobs": threads}),
+                    ("scikit-learn", theirs, their_parameters),
+                ]:
+                    case = {"class": path, "parameters": given | {"n_components": PYTHON_COMPONENTS}, "form": form}
+                    variant = f"{name}, {form}"
+                    python_case(case | {"threads": threads, "n_rows": PYTHON_ROWS}, variant, by)
+    call = {"class": "mercer.feature_maps.RandomFourier", "form": "f32", "n_rows": 1000, "threads": 2}
+    call["parameters"] = {"gamma": 0.01, "n_components": 1024, "n_jobs": 2}
+    python_case(call, "RandomFourier, 1,000 to 1,024, f32", "mercer")
+    python_case(call | {"core": True}, "RandomFourier, 1,000 to 1,024, f32", "the extension alone")
+    large = call | {"n_rows": 200_000, "once": True, "parameters": call["parameters"] | {"n_components": 4096}}
+    python_case(large, "RandomFourier, 200,000 to 4,096, f32", "mercer")
+
+
+def python_case(case, variant, by):
+    child = [sys.executable, __file__, "python-child", json.dumps(case)]
+    result = subprocess.run(child, stdout=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        return skip("python", by, f"{variant} failed")
+    measured = json.loads(result.stdout)
+    further = {key: measured[key] for key in ["extra_memory_bytes", "kernel_rmse"]}
+    report("python", variant, case["threads"], by, measured["timing"], case["n_rows"], "row", **further)
+
+
+def python_child(case):
+    import resource
+
+    module, name = case["class"].rsplit(".", 1)
+    estimator = getattr(importlib.import_module(module), name)(**case["parameters"], random_state=0)
+    dtype = np.float64 if case["form"] == "f64" else np.float32
+    rows = np.random.default_rng(1).random((case["n_rows"], 784), dtype=dtype)
+    if case["form"].startswith("CSR"):
+        # One value in ten, as in bags of words and images of strokes.
+        rows[np.random.default_rng(2).random(rows.shape, dtype=np.float32) > 0.1] = 0
+        rows = scipy.sparse.csr_matrix(rows)
+    with threadpool_limits(case["threads"]):
+        estimator.fit(rows[:1000])
+        estimator.transform(rows[:8])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        features = estimator.transform(rows)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert features.dtype == dtype and features.shape == (case["n_rows"], case["parameters"]["n_components"])
+        # Beside the result itself.
+        extra = max(0, (after - before) * 1024 - features.nbytes)
+        few = rows[:300].toarray() if scipy.sparse.issparse(rows) else rows[:300]
+        rmse = kernel_rmse(few.astype(np.float64), features[:300].astype(np.float64), case["parameters"].get("gamma"))
+        del features
+        if case.get("once"):
+            start = time.perf_counter()
+            estimator.transform(rows)
+            timing = (time.perf_counter() - start, 1)
+        elif case.get("core"):
+            timing = fastest(lambda: estimator._map.transform(rows, case["threads"]))
+        else:
+            timing = fastest(lambda: estimator.transform(rows))
+    print(json.dumps({"timing": timing, "extra_memory_bytes": extra, "kernel_rmse": rmse}))
+
+
+def kernel_rmse(rows, features, gamma):
+    """The error of inner products; of the linear kernel relative to the lengths of the rows."""
+    if gamma is not None:
+        squares = (rows**2).sum(axis=1)
+        exact = np.exp(-gamma * np.maximum(0, squares[:, None] + squares - 2 * rows @ rows.T))
+        return float(np.sqrt(np.mean((features @ features.T - exact) ** 2)))
+    lengths = np.linalg.norm(rows, axis=1)
+    return float(np.sqrt(np.mean(((features @ features.T - rows @ rows.T) / np.outer(lengths, lengths)) ** 2)))
+
+
 def about():
     blas = sorted({f"{x['internal_api']} {x['version']}" for x in threadpool_info() if x["user_api"] == "blas"})
     names = ["numpy", "scipy", "scikit-learn", "pandas", "polars", "pyarrow"]
@@ -567,6 +660,7 @@ BENCHES = {
     "linear": bench_linear,
     "accuracy": bench_accuracy,
     "scale": bench_scale,
+    "python": bench_python,
 }
 
 
@@ -576,6 +670,8 @@ def main(arguments):
             about()
         case ["train-child", threads]:
             train_child(int(threads))
+        case ["python-child", case]:
+            python_child(json.loads(case))
         case ["accuracy-child", pipeline]:
             accuracy_child(pipeline)
         case ["polars-child", path]:

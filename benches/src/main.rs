@@ -19,6 +19,7 @@ mod map;
 mod matmul;
 mod measure;
 mod normals;
+mod python;
 mod read;
 mod scale;
 mod sincos;
@@ -34,7 +35,7 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 15] = [
+const BENCHES: [Bench; 16] = [
     Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
     Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
@@ -50,6 +51,7 @@ const BENCHES: [Bench; 15] = [
     Bench { name: "linear", conditions: linear::CONDITIONS, run: linear::run },
     Bench { name: "accuracy", conditions: accuracy::CONDITIONS, run: accuracy::run },
     Bench { name: "scale", conditions: scale::CONDITIONS, run: scale::run },
+    Bench { name: "python", conditions: python::CONDITIONS, run: python::run },
 ];
 
 fn main() -> ExitCode {

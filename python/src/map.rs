@@ -3,11 +3,15 @@
 use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
 use mercer::pipeline::Features;
 use mercer::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
-use mercer::{Driver, Result, Scalar};
-use numpy::{Element, PyArray2};
+use mercer::projections::Projection;
+use mercer::{Driver, Dtype, Result, Scalar};
+use ndarray::Array2;
+use numpy::{Element, PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::input::{AnyInput, Input, with_input};
+use crate::model::dtype_of;
 use crate::source::Arrays;
 use crate::work::{Options, run};
 use crate::{parsed, raised, written};
@@ -72,6 +76,20 @@ impl Map {
         written(&self.spec.kernel())
     }
 
+    /// The frequencies (inputs × waves) and phases of a spectral map, in a type.
+    fn waves<'py>(&self, py: Python<'py>, dtype: &str) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        match dtype_of(dtype)? {
+            Dtype::Float32 => waves::<f32>(py, &self.spec),
+            Dtype::Float64 => waves::<f64>(py, &self.spec),
+        }
+    }
+
+    /// The kernel's width; none of a map without one.
+    #[getter]
+    fn gamma(&self) -> Option<f64> {
+        gamma(&self.spec)
+    }
+
     /// For pickle: the map in numbers is all of it.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
@@ -114,6 +132,29 @@ fn features<T: Scalar>(spec: &ResolvedMap) -> Result<Features<T>> {
 fn resolve(dataset: &mercer::dataset::Dataset, spec: &MapSpec, seed: u64, driver: &Driver<'_>) -> Result<ResolvedMap> {
     // In f64 for both types: they share one width.
     Ok(Features::<f64>::fit_undrawn(dataset, PreprocessSpec::None, spec, seed, driver)?.spec().clone())
+}
+
+fn gamma(spec: &ResolvedMap) -> Option<f64> {
+    if let Some(Gamma::Value(gamma)) = spec.spec.gamma() { Some(gamma) } else { None }
+}
+
+fn waves<'py, T: Typed>(py: Python<'py>, spec: &ResolvedMap) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let (MapSpec::Spectral(spectral), Some(gamma)) = (&spec.spec, gamma(spec)) else {
+        return Err(PyValueError::new_err("this map has no waves"));
+    };
+    let (n_inputs, seed) = (spec.n_inputs(), spec.seed);
+    let (frequencies, phases) = py
+        .detach(|| {
+            let map = spectral.map::<T>(gamma, n_inputs, seed)?;
+            // V is what it makes of the axes.
+            let (axes, n_waves) = (Array2::<T>::eye(n_inputs), map.projection().n_outputs());
+            let mut out = Array2::zeros((n_inputs, n_waves));
+            let mut scratch = vec![T::zero(); map.projection().scratch_len(n_inputs)];
+            map.projection().project_into(axes.view().into(), 0..n_waves, out.view_mut(), &mut scratch)?;
+            Ok((out, map.phases().to_vec()))
+        })
+        .map_err(raised)?;
+    Ok((PyArray2::from_owned_array(py, frequencies).into_any(), PyArray1::from_vec(py, phases).into_any()))
 }
 
 fn transform<'py, T: Typed>(

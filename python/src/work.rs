@@ -18,7 +18,8 @@ const SHORT: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Pools by process and number of threads: a forked process has none of its parent's threads.
-static POOLS: LazyLock<Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>> = LazyLock::new(Mutex::default);
+static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
 
 /// Told by the interpreter that the user wants an end.
 #[derive(Default)]

@@ -20,6 +20,10 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result<(), Failure> {
     if benches.iter().any(|bench| ["train", "accuracy", "scale"].contains(&bench.name.as_str())) {
         crate::project::build_command()?;
     }
+    if let (true, Some(python)) = (benches.iter().any(|bench| bench.name == "python"), programs.python()) {
+        println!("building the Python package");
+        crate::python::install_package(python, &["--release"])?;
+    }
     let mut best = Best::default();
     for bench in &benches {
         for round in 1..=request.rounds {

@@ -19,19 +19,8 @@ pub(crate) fn test() -> Result<(), Failure> {
     let python = environment_of("python-venv", &folder.join("requirements.txt")).map_err(|reason| {
         Failure::new(format!("the Python package cannot be tested: {reason}; it needs Python 3.11 or later and PyPI"))
     })?;
-    let wheels = target().join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels).map_err(|error| Failure::new(format!("{}: {error}", wheels.display())))?;
-    }
     // As the tests of the workspace are built, so that what they compiled is not compiled again.
-    let mut build = Command::new(&python);
-    build.args(["-m", "maturin", "build", "--locked", "--out"]).arg(&wheels).arg("--manifest-path");
-    run(build.arg(folder.join("Cargo.toml")).current_dir(root()).env("CARGO_TARGET_DIR", target()))?;
-    let wheel = fs::read_dir(&wheels).ok().and_then(|mut files| files.next()?.ok());
-    let wheel = wheel.ok_or_else(|| Failure::new(format!("there is no wheel in {}", wheels.display())))?;
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"]);
-    run(install.arg(wheel.path()))?;
+    install_package(&python, &[])?;
     run(cargo().args(["build", "--locked", "--package", "mercer-cli"]))?;
     let mercer = target().join("debug").join(format!("mercer{}", env::consts::EXE_SUFFIX));
     let mut tests = Command::new(&python);
@@ -47,6 +36,23 @@ pub(crate) fn test() -> Result<(), Failure> {
         "mercer",
     ]);
     run(tests.current_dir(folder).env("MERCER_BIN", mercer))
+}
+
+/// Builds the wheel with these arguments and installs it.
+pub(crate) fn install_package(python: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    let wheels = target().join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).map_err(|error| Failure::new(format!("{}: {error}", wheels.display())))?;
+    }
+    let mut build = Command::new(python);
+    build.args(["-m", "maturin", "build", "--locked"]).args(arguments).arg("--out").arg(&wheels).arg("--manifest-path");
+    build.arg(root().join("python").join("Cargo.toml")).current_dir(root()).env("CARGO_TARGET_DIR", target());
+    run(&mut build)?;
+    let wheel = fs::read_dir(&wheels).ok().and_then(|mut files| files.next()?.ok());
+    let wheel = wheel.ok_or_else(|| Failure::new(format!("there is no wheel in {}", wheels.display())))?;
+    let mut install = Command::new(python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"]);
+    run(install.arg(wheel.path()))
 }
 
 /// The interpreter of an environment with what a file pins, made or renewed when needed.

@@ -87,6 +87,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         chosen = seed(getattr(self, "random_state", 0))
         self._map = _core.Map.fit(as_json(self._spec()), rows(X), chosen, threads(self.n_jobs))
         self._n_features_out = self._map.n_components
+        self._fitted_dtype = X.dtype.name
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:

@@ -21,6 +21,8 @@ from math import gcd
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from mercer._base import FeatureMap
 
 __all__ = ["Fastfood", "OrthogonalFourier", "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "SORF"]
@@ -280,6 +282,13 @@ class RBFSampler(FeatureMap):
     n_jobs : int or None, default=None
         Threads; None for all cores.
 
+    Attributes
+    ----------
+    random_weights_ : array of shape (n_features, n_components)
+        V.
+    random_offset_ : array of shape (n_components,)
+        b.
+
     Examples
     --------
     >>> from mercer.feature_maps import RBFSampler
@@ -302,6 +311,25 @@ class RBFSampler(FeatureMap):
         self.n_components = n_components
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def random_weights_(self) -> np.ndarray:
+        """V, (n_features, n_components), in the type of the rows fitted to."""
+        return self._waves()[0]
+
+    @property
+    def random_offset_(self) -> np.ndarray:
+        """b, (n_components,), in the type of the rows fitted to."""
+        return self._waves()[1]
+
+    def _waves(self) -> tuple[np.ndarray, np.ndarray]:
+        if not hasattr(self, "_map"):
+            raise AttributeError("not fitted yet")
+        return self._map.waves(self._fitted_dtype)
+
+    @property
+    def _gamma(self) -> float | None:
+        return self._map.gamma
 
     def _spec(self) -> dict[str, Any]:
         return {

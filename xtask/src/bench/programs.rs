@@ -42,6 +42,11 @@ impl Programs {
         Ok((Self { bench, python }, notes))
     }
 
+    /// The interpreter of the competitors, when there is one.
+    pub(super) fn python(&self) -> Option<&Path> {
+        self.python.as_deref()
+    }
+
     /// Every bench there is.
     pub(super) fn benches(&self) -> Result<Vec<Bench>, Failure> {
         let list = output(Command::new(&self.bench).arg("list"))?;

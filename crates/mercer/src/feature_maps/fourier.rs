@@ -125,6 +125,16 @@ impl<T: Scalar> FourierMap<T> {
 }
 
 impl<T: Scalar, P: Projection<T>> FourierMap<T, P> {
+    /// V: its columns are the frequencies.
+    pub fn projection(&self) -> &P {
+        &self.projection
+    }
+
+    /// The phase of each wave; none where waves are paired.
+    pub fn phases(&self) -> &[T] {
+        &self.phases
+    }
+
     /// The map over any projection whose columns follow the kernel's law; `seed` names the phases, where there are any.
     pub fn over(projection: P, waves: Waves, seed: u64) -> Self {
         let m = projection.n_outputs();

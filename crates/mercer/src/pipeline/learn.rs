@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::calibrate::Calibration;
 use super::learning_targets;
-use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
+use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection, TargetEncoder};
 use crate::learners::{
     ClassWeight, Convergence, Diagonal, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss,
     Newton, Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
@@ -112,6 +112,8 @@ fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Opt
     }
     let rows = TrainingRows::gather(fitting)?;
     let kept = rows.kept.as_ref().expect("they fit memory");
+    let without_zeros = if let PanelRows::Dense(x) = kept { without_zeros(x) } else { None };
+    let features = without_zeros.as_ref().map_or(kept.view(), |sparse| Rows::Sparse(sparse.view()));
     let loss = if spec.loss == Loss::Hinge { DualLoss::Hinge } else { DualLoss::SquaredHinge };
     let solve = |task: Task<'_, T>| {
         let Stopping { tol, max_iter: max_epochs } = task.stopping;
@@ -122,7 +124,7 @@ fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Opt
             let one = |output: usize| {
                 let positive: Vec<bool> = task.targets.targets.column(output).iter().map(|y| *y > T::zero()).collect();
                 let interrupted = || fitting.driver.check_interrupted().is_err() || fitting.driver.ends_early();
-                solve_dual(kept.view(), &positive, &costs, &params, &interrupted)
+                solve_dual(features, &positive, &costs, &params, &interrupted)
             };
             (0..task.targets.targets.ncols()).into_par_iter().map(one).collect()
         });
@@ -148,6 +150,22 @@ fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Opt
     };
     let targets = rows.row_targets(spec.class_weight);
     by(&rows, targets, spec, validation, Solver::Dual, solve)
+}
+
+/// Dense rows of mostly zeros as sparse ones, which steps read in less time.
+fn without_zeros<T: Scalar>(x: &Array2<T>) -> Option<CsrMatrix<T>> {
+    const MOST_STORED: f64 = 0.25;
+    let n_stored = x.iter().filter(|value| **value != T::zero()).count();
+    (n_stored as f64 <= MOST_STORED * x.len() as f64).then(|| {
+        let mut rows = CsrMatrix::new(x.ncols());
+        for row in x.outer_iter() {
+            for (j, &value) in row.iter().enumerate().filter(|(_, value)| **value != T::zero()) {
+                rows.push(j, value).expect("columns ascend");
+            }
+            rows.finish_row();
+        }
+        rows
+    })
 }
 
 /// What a solver is asked for.
@@ -302,17 +320,28 @@ fn validate<T: Scalar>(
 
 /// What each row counts, on average one.
 fn weights<T: Scalar>(rows: &TrainingRows<'_, '_, T>, class_weight: ClassWeight) -> Array1<T> {
-    let n = rows.classes.len();
-    match class_weight {
-        ClassWeight::Uniform => Array1::ones(rows.targets.nrows()),
-        ClassWeight::Balanced => {
-            let mut counts = vec![0_u64; rows.classes.iter().max().map_or(0, |&most| most as usize + 1)];
-            rows.classes.iter().for_each(|&class| counts[class as usize] += 1);
-            let present = counts.iter().filter(|count| **count > 0).count();
-            let weight = |&class: &u32| n as f64 / (present as f64 * counts[class as usize] as f64);
-            rows.classes.iter().map(|class| T::from_f64(weight(class))).collect()
-        }
+    let by_class = class_weights(rows.fitting.encoder, class_weight);
+    match by_class.is_empty() {
+        true => Array1::ones(rows.targets.nrows()),
+        false => rows.classes.iter().map(|&class| by_class[class as usize]).collect(),
     }
+}
+
+/// What rows of each class count; none where all count alike.
+fn class_weights<T: Scalar>(encoder: &TargetEncoder, class_weight: ClassWeight) -> Vec<T> {
+    let (TargetEncoder::Classes { counts, .. }, ClassWeight::Balanced) = (encoder, class_weight) else {
+        return Vec::new();
+    };
+    let (n, classes) = (counts.iter().sum::<u64>() as f64, counts.len() as f64);
+    counts.iter().map(|&count| T::from_f64(n / (classes * count as f64))).collect()
+}
+
+fn finite_targets<T: Scalar>(fitting: &Fitting<'_, T>, panel: &PanelTargets) -> Result<Array2<T>> {
+    let targets = learning_targets::<T>(fitting.encoder, panel);
+    if targets.iter().all(|y| y.is_finite()) {
+        return Ok(targets);
+    }
+    Err(Error::Overflow { context: fitting.dataset.info().name.clone(), dtype: T::DTYPE })
 }
 
 /// The features of all rows, kept where memory allows, and their targets.
@@ -328,14 +357,12 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     fn gather(fitting: &'f Fitting<'a, T>) -> Result<Self> {
         let n_rows = fitting.dataset.n_rows();
         let (mut targets, mut classes) = (Vec::new(), Vec::new());
-        let overflow = || Error::Overflow { context: fitting.dataset.info().name.clone(), dtype: T::DTYPE };
         let mut each = |panel: &PanelTargets| {
             if let PanelTargets::Classes(panel) = panel {
                 classes.extend_from_slice(panel);
             }
-            let panel = learning_targets::<T>(fitting.encoder, panel);
-            targets.extend(panel.iter().copied());
-            if panel.iter().all(|y| y.is_finite()) { Ok(()) } else { Err(overflow()) }
+            targets.extend(finite_targets(fitting, panel)?.iter().copied());
+            Ok(())
         };
         let panels = Panels::new(fitting.dataset, fitting.map.n_inputs(), fitting.targets(), Selection::All)?;
         let keeps = fitting.feature_bytes() <= fitting.driver.memory();

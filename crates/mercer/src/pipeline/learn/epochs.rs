@@ -13,13 +13,11 @@ use mercer_simd::{CsrMatrix, Scalar};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
-use super::{Learned, Task, TrainingRows, by, calibrated, spread};
-use crate::dataset::{self, Folds, PanelRows, PanelTargets, Panels, Rows, Selection, TargetEncoder};
+use super::{Learned, Task, TrainingRows, by, calibrated, class_weights, finite_targets, spread};
+use crate::dataset::{self, Folds, PanelRows, PanelTargets, Panels, Rows, Selection};
 use crate::learners::{
-    AveragedSgd, ClassWeight, Convergence, LearnerSpec, LinearModel, Loss, Objective, Passes, RowTargets, Solver,
-    Stopping,
+    AveragedSgd, Convergence, LearnerSpec, LinearModel, Loss, Objective, Passes, RowTargets, Solver, Stopping,
 };
-use crate::pipeline::learning_targets;
 use crate::random::{Purpose, Stream, sample};
 use crate::selection::lambda::{Fitting, Validation};
 use crate::{Error, Result};
@@ -201,14 +199,6 @@ fn streamed<T: Scalar>(
     })
 }
 
-fn finite_targets<T: Scalar>(fitting: &Fitting<'_, T>, panel: &PanelTargets) -> Result<Array2<T>> {
-    let targets = learning_targets::<T>(fitting.encoder, panel);
-    if targets.iter().all(|y| y.is_finite()) {
-        return Ok(targets);
-    }
-    Err(Error::Overflow { context: fitting.dataset.info().name.clone(), dtype: T::DTYPE })
-}
-
 /// The order in which an epoch takes `n_rows` rows from `first` on, counted from there: by their random elements.
 fn order(seed: u64, epoch: usize, first: usize, n_rows: usize) -> Vec<usize> {
     let stream = Stream::new(seed, Purpose::Order).lane(epoch);
@@ -246,15 +236,6 @@ fn spreads<T: Scalar>(fitting: &Fitting<'_, T>) -> Result<Vec<T>> {
         Ok(())
     })?;
     Ok(values.into_iter().map(|values| T::from_f64(spread(values.into_iter()))).collect())
-}
-
-/// What rows of each class count; none where all count alike.
-fn class_weights<T: Scalar>(encoder: &TargetEncoder, class_weight: ClassWeight) -> Vec<T> {
-    let (TargetEncoder::Classes { counts, .. }, ClassWeight::Balanced) = (encoder, class_weight) else {
-        return Vec::new();
-    };
-    let (n, classes) = (counts.iter().sum::<u64>() as f64, counts.len() as f64);
-    counts.iter().map(|&count| T::from_f64(n / (classes * count as f64))).collect()
 }
 
 /// The weighted mean of losses.
