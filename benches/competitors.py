@@ -586,9 +586,16 @@ def python_case(case, variant, by):
     report("python", variant, case["threads"], by, measured["timing"], case["n_rows"], "row", **further)
 
 
-def python_child(case):
-    import resource
+def peak_memory(reset=False):
+    """Bytes of the process at most, since it was reset (Linux)."""
+    if reset:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
+
+def python_child(case):
     module, name = case["class"].rsplit(".", 1)
     estimator = getattr(importlib.import_module(module), name)(**case["parameters"], random_state=0)
     dtype = np.float64 if case["form"] == "f64" else np.float32
@@ -600,12 +607,12 @@ def python_child(case):
     with threadpool_limits(case["threads"]):
         estimator.fit(rows[:1000])
         estimator.transform(rows[:8])
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_memory(reset=True)
         features = estimator.transform(rows)
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        after = peak_memory()
         assert features.dtype == dtype and features.shape == (case["n_rows"], case["parameters"]["n_components"])
         # Beside the result itself.
-        extra = max(0, (after - before) * 1024 - features.nbytes)
+        extra = after - before - features.nbytes
         few = rows[:300].toarray() if scipy.sparse.issparse(rows) else rows[:300]
         rmse = kernel_rmse(few.astype(np.float64), features[:300].astype(np.float64), case["parameters"].get("gamma"))
         del features

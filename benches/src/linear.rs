@@ -104,7 +104,9 @@ impl Data {
             let driver = Driver::new(threads, &Silent).expect("threads can be started").with_memory(8 << 30);
             let start = Instant::now();
             let (_, report) = Pipeline::<f64>::fit(dataset, &spec, &driver).expect("it can be learned");
-            (start.elapsed().as_secs_f64(), report.convergence.expect("there were passes").objective)
+            let (seconds, convergence) = (start.elapsed().as_secs_f64(), report.convergence.expect("there were passes"));
+            eprintln!("{}, {name}, {solver:?}, {tol}, {threads} threads: {seconds:.2} s, {convergence:?}", self.name);
+            (seconds, convergence.objective)
         };
         let least = solvers.iter().map(|&solver| fit(solver, LEAST, 2).1).fold(f64::INFINITY, f64::min);
         for threads in THREADS {

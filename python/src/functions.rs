@@ -8,7 +8,7 @@ use mercer::metrics::{
 use mercer::{Driver, Scalar};
 use ndarray::{Array2, Axis};
 use numpy::{Element, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -56,29 +56,32 @@ fn gram_of<'py, T: Element + Scalar>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (x, y) = (x.rows()?, y.rows()?);
     let size = x.n_rows().saturating_mul(y.n_rows()).saturating_mul(x.n_inputs().max(1));
-    let out = run(py, Options { threads, memory: None, size }, |driver: &Driver<'_>| {
-        let mut out = Array2::<T>::zeros((x.n_rows(), y.n_rows()));
+    check_room(x.n_rows(), y.n_rows().saturating_mul(size_of::<T>()))?;
+    let mut out = Array2::<T>::zeros((x.n_rows(), y.n_rows()));
+    run(py, Options { threads, memory: None, size }, |driver: &Driver<'_>| {
+        // Values that the kernel does not take are found here, in the order of the rows.
+        driver.time("gram", || kernel.diagonal(x).and_then(|_| kernel.diagonal(y)))?;
         driver.time("gram", || {
             let parts: Vec<_> = out.axis_chunks_iter_mut(Axis(0), GRAM_ROWS).enumerate().collect();
             parts.into_par_iter().try_for_each(|(at, part)| {
                 driver.check_interrupted()?;
                 let start = at * GRAM_ROWS;
-                kernel.gram_into(x.slice(start, start + part.nrows()), y, part).map_err(|error| behind(error, start))
+                kernel.gram_into(x.slice(start, start + part.nrows()), y, part)
             })
-        })?;
-        Ok(out)
+        })
     })?;
     Ok(PyArray2::from_owned_array(py, out).into_any())
 }
 
-/// An error of a row, counted from the first of all.
-fn behind(error: mercer::Error, start: usize) -> mercer::Error {
-    match error {
-        mercer::Error::Negative { row, input, value } => {
-            mercer::Error::Negative { row: row + start as u64, input, value }
-        }
-        other => other,
+/// An error in place of an end of the interpreter where there is no room for a matrix.
+fn check_room(n_rows: usize, bytes_of_row: usize) -> PyResult<()> {
+    let bytes = n_rows.saturating_mul(bytes_of_row);
+    if Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+        let text =
+            format!("the products of {n_rows} rows take {bytes} bytes, more than the system gives; take fewer rows");
+        return Err(PyMemoryError::new_err(text));
     }
+    Ok(())
 }
 
 /// Hx of every row, in place.
@@ -136,6 +139,8 @@ fn approximation_in<T: Element + Scalar>(
 ) -> PyResult<String> {
     let features = features.cast::<PyArray2<T>>()?.try_readonly()?;
     let (rows, features) = (rows.rows()?, features.as_array());
+    // Two matrices of all pairs, in f64.
+    check_room(rows.n_rows(), 2 * rows.n_rows() * size_of::<f64>())?;
     written(&py.detach(|| approximation(kernel, rows, features)).map_err(raised)?)
 }
 

@@ -164,7 +164,9 @@ fn transform<'py, T: Typed>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = input.rows()?;
-    let size = rows.n_rows().saturating_mul(map.spec.n_components().max(map.spec.n_inputs()));
+    // The first rows wait for the map to be drawn.
+    let (n_inputs, n_components) = (map.spec.n_inputs(), map.spec.n_components());
+    let size = rows.n_rows().max(n_inputs).saturating_mul(n_components.max(n_inputs));
     let options = Options { threads, memory: None, size };
     let features = run(py, options, |driver| T::features(map).transform(driver, rows))?;
     Ok(PyArray2::from_owned_array(py, features).into_any())

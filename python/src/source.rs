@@ -48,7 +48,7 @@ impl Arrays {
             n_inputs: Some(n_inputs),
             n_rows: Some(n_rows as u64),
             input_names: names,
-            target_names: targets.map(|_| "y".to_owned()).into_iter().collect(),
+            target_names: targets.map_or(Vec::new(), target_names),
             ..SourceInfo::new("X", "array", layout)
         };
         Ok(Self {
@@ -124,6 +124,13 @@ fn block<T: numpy::Element + Scalar>(
             }
             Ok(sparse(rows))
         }
+    }
+}
+
+fn target_names(targets: &Bound<'_, PyAny>) -> Vec<String> {
+    match targets.cast::<PyArray2<f64>>().map(|targets| targets.shape()[1]) {
+        Ok(n) if n != 1 => (0..n).map(|i| format!("y{i}")).collect(),
+        _ => vec!["y".to_owned()],
     }
 }
 

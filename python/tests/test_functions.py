@@ -58,7 +58,7 @@ def test_gram_matrices_of_any_form():
 
 def test_kernels_refuse_what_they_cannot():
     for call, text in [
-        (lambda: kernels.rbf_kernel(X, Y[:, :3]), "3"),
+        (lambda: kernels.rbf_kernel(X, Y[:, :3]), "inputs"),
         (lambda: kernels.rbf_kernel(X, gamma=-1.0), "gamma is -1"),
         (lambda: kernels.exponential_chi2_kernel(-abs(X)), "row 0, input 0"),
         (lambda: kernels.gram(X, kernel="sigmoid"), "sigmoid"),
@@ -70,8 +70,11 @@ def test_kernels_refuse_what_they_cannot():
     # The second block of rows is counted from the first.
     negative = abs(X)
     negative[280, 3] = -1
-    with pytest.raises(ValueError, match="row 280, input 3"):
-        kernels.exponential_chi2_kernel(negative, abs(Y))
+    for x, y in [(negative, abs(Y)), (abs(X), negative)]:
+        with pytest.raises(ValueError, match="row 280, input 3"):
+            kernels.exponential_chi2_kernel(x, y)
+    with pytest.raises(MemoryError, match="fewer rows"):
+        kernels.linear_kernel(np.zeros((4_000_000, 1)))
 
 
 def test_scores_equal_those_of_scikit_learn():
@@ -81,6 +84,8 @@ def test_scores_equal_those_of_scikit_learn():
     assert abs(scores["f1_macro"] - f1_score(truth, predicted, average="macro")) < 1e-12
     values = RNG.dirichlet(np.ones(4), size=200)
     assert abs(metrics.probability_scores(truth, values)["log_loss"] - log_loss(truth, values)) < 1e-12
+    with pytest.raises(ValueError, match="give labels"):
+        metrics.probability_scores([0, 2], [[0.9, 0.05, 0.05], [0.05, 0.05, 0.9]])
     with pytest.raises(ValueError, match="label 7"):
         metrics.probability_scores([7], [[1.0, 0.0]], labels=[0, 1])
     a, b = RNG.normal(size=50), RNG.normal(size=50)

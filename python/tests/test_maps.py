@@ -149,6 +149,8 @@ def test_approximation_of_scaled_inputs(X):
     report = approximation(feature_map, X)
     assert report["kernel"]["rmse"] < 1.2 / np.sqrt(8192)
     assert report["n_components"] == 8192
+    sparse = approximation(feature_map, scipy.sparse.csr_matrix(X))
+    assert abs(sparse["kernel"]["rmse"] - report["kernel"]["rmse"]) < 1e-12
 
 
 def test_fwht_of_any_axis():

@@ -120,6 +120,18 @@ impl Model {
         Ok(after)
     }
 
+    /// The same model, its inputs being called so.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when there are names, but not one for each column.
+    pub fn with_input_names(self, input_names: Vec<String>) -> Result<Self> {
+        let n_columns = self.header().n_columns();
+        if !input_names.is_empty() && input_names.len() != n_columns {
+            return Err(Error::Model(format!("{} names for {n_columns} columns", input_names.len())));
+        }
+        Ok(Self { input_names, ..self })
+    }
+
     /// The pipeline.
     pub fn pipeline(&self) -> &AnyPipeline {
         &self.pipeline

@@ -20,15 +20,14 @@ FLOATS = [np.float64, np.float32]
 
 
 def threads(n_jobs: int | None) -> int:
-    """Threads for ``n_jobs``: all cores for None, as many as joblib leaves its workers."""
+    """Threads for ``n_jobs``: all cores for None, or as many as joblib leaves its workers by OMP_NUM_THREADS."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
-        limit = os.environ.get("OMP_NUM_THREADS", "")
-        return int(limit) if limit.isdigit() else 0
+        limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        return min(cores, max(1, int(limit))) if limit.isdigit() else cores
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs is {n_jobs!r}, must be None or an integer other than 0")
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
-    return int(n_jobs)
+    return max(1, cores + 1 + int(n_jobs)) if n_jobs < 0 else int(n_jobs)
 
 
 def seed(random_state: Any) -> int:
@@ -62,7 +61,19 @@ def number(value: Any) -> Any:
 
 def as_json(spec: Any) -> str:
     """A spec as the core reads it."""
+    check_finite(spec)
     return json.dumps(spec, default=number)
+
+
+def check_finite(spec: Any) -> None:
+    """JSON has no infinity."""
+    for name, value in spec.items():
+        if isinstance(value, dict):
+            check_finite(value)
+        elif isinstance(value, numbers.Real) and not np.isfinite(value):
+            raise ValueError(f"{name} is {value}, must be finite")
+        elif isinstance(value, (list, tuple, np.ndarray)) and not all(isinstance(v, str) or np.isfinite(v) for v in value):
+            raise ValueError(f"{name} has a value that is not finite")
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -35,7 +35,8 @@ _PARAMETERS = """
     kernel : {"rbf", "laplace", "matern", "cauchy", "rational_quadratic"}, default="rbf"
         The kernel that is approximated; "laplace" only by independent and quasi-random frequencies.
     gamma : float, "scale" or "median", default="scale"
-        Its width: "scale" is 1 / (n_features * variance of X), "median" is 1 / (2 * median distance ** 2).
+        Its width: "scale" is 1 / (n_features * variance of X), "median" is 1 / (2 * median distance ** 2); of the laplace
+        kernel 1 / (n_features * standard deviation of X) and 1 / median distance, in the sum of absolute differences.
     nu : float, default=1.5
         Smoothness of the Matern kernel.
     alpha : float, default=1.0
@@ -215,15 +216,16 @@ class QuasiFourier(_Spectral):
 class RandomBinning(FeatureMap):
     r"""Random binning features of the Laplace kernel :math:`\exp(-\gamma\|x-y\|_1)`.
 
-    Each of D / n_bins grids has a random pitch and shift for every input; a row has a one in the feature that its bin
-    is hashed to, with a random sign.
+    Each of m = D / n_bins grids has a random pitch and shift for every input; a row has :math:`\pm\sqrt{1/m}` in the feature
+    that its bin is hashed to, and zero in the grid's others.
 
     Parameters
     ----------
     n_components : int, default=1024
         Number of features, a multiple of ``n_bins`` where that is given.
     gamma : float, "scale" or "median", default="scale"
-        The kernel's width.
+        The kernel's width: "scale" is 1 / (n_features * standard deviation of X), "median" 1 / median distance, in the sum of
+        absolute differences.
     n_bins : int or "auto", default="auto"
         Features that the bins of a grid share; "auto" is 16, or the largest power of two below that divides
         ``n_components``.

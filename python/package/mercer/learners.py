@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mercer import _core
-from mercer._base import FLOATS, FeatureMap, as_json, rows, seed, threads
+from mercer._base import FeatureMap, as_json, rows, seed, threads
 from mercer.feature_maps import binning_spec, spectral_spec
 
 __all__ = ["KernelClassifier", "KernelRegressor", "LinearClassifier", "LinearRegressor", "load"]
@@ -62,7 +64,7 @@ _LEARNER_PARAMETERS = """
 _MAP_PARAMETERS = """
     map : str or feature map, default="fourier"
         One of fourier, orthogonal, sorf, fastfood, quasi, binning, or an estimator of `mercer.feature_maps` or
-        `mercer.projections` with its own parameters.
+        `mercer.projections` with its own parameters (its ``random_state`` counts where this one's is None).
     n_components : int, default=4096
         Number of features.
     kernel : {"rbf", "laplace", "matern", "cauchy", "rational_quadratic"}, default="rbf"
@@ -109,27 +111,50 @@ class _Learner(BaseEstimator):
 
     def _checked_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return as_rows(validate_data(self, X, accept_sparse="csr", dtype=BYTES, order="C", reset=False))
+        # Missing values are filled in by models of the command line that were trained so.
+        finite = "allow-nan" if getattr(self, "_fills_gaps", False) else True
+        checks = {"accept_sparse": "csr", "dtype": BYTES, "order": "C", "ensure_all_finite": finite}
+        return as_rows(validate_data(self, X, reset=False, **checks))
 
     def _dtype(self, X: Any) -> str:
         if self.dtype == "auto":
             return "float64" if X.dtype == np.float64 else "float32"
         return self.dtype
 
+    def _draw_seed(self) -> int:
+        given = getattr(self, "map", None)
+        if self.random_state is None and isinstance(given, FeatureMap):
+            return seed(getattr(given, "random_state", 0))
+        return seed(self.random_state)
+
+    def _names(self) -> list[str]:
+        return [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+    def _forget(self) -> None:
+        """What was fitted before must not be mixed with what comes, if that fails."""
+        for name in ("_model", "_online", "_fills_gaps"):
+            self.__dict__.pop(name, None)
+
     def _fit(self, X: Any, targets: Any, task: str) -> None:
-        self._seed = seed(self.random_state)
+        self._seed = self._draw_seed()
         spec = as_json(self._pipeline_spec(X.shape[1], task))
-        names = [str(name) for name in getattr(self, "feature_names_in_", [])]
-        data = (rows(X), targets, names)
-        self._model, report = _core.Model.fit(spec, data, self._dtype(X), threads(self.n_jobs), self.memory)
-        self._online = None
-        self.report_ = json.loads(report)
+        data = (rows(X), targets, self._names())
+        with python_words():
+            model, report = _core.Model.fit(spec, data, self._dtype(X), threads(self.n_jobs), self.memory)
+        self._model, self._online, self.report_ = model, None, json.loads(report)
         self._n_rows = self.report_["n_rows"]
         self._take_over()
         convergence = self.report_["convergence"]
         if convergence is not None and not convergence["converged"]:
             text = "the minimum was not reached: raise max_iter, or tol, or scale the inputs"
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _current(self) -> _core.Model:
+        """The model, made of what batches taught when it is first wanted."""
+        if self._model is None:
+            self._model = self._online.model(threads(self.n_jobs))
+            self._take_over()
+        return self._model
 
     def _take_over(self) -> None:
         """Sets what the model knows of itself."""
@@ -140,37 +165,42 @@ class _Learner(BaseEstimator):
         self.n_iter_ = max(1, convergence["iterations"]) if convergence else 1
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self._model.scores(rows(X), threads(self.n_jobs))
+        return self._current().scores(rows(X), threads(self.n_jobs))
 
     def _partial_fit(self, X: Any, targets: Any, outputs: dict[str, Any], weights: Any) -> None:
-        if getattr(self, "_online", None) is None:
-            self._start_online(X, outputs)
-        dtype = json.loads(self._model.header())["spec"]["dtype"] if hasattr(self, "_model") else self._dtype(X)
-        if weights is not None:
-            weights = np.ascontiguousarray(weights, dtype=dtype)
-        self._online.partial_fit(rows(X.astype(dtype, copy=False)), targets, weights, threads(self.n_jobs))
-        self._model = self._online.model()
-        self._n_rows = self._online.n_rows
-        self._take_over()
+        with python_words():
+            online, dtype = getattr(self, "_online", None), getattr(self, "_online_dtype", None)
+            if online is None:
+                online, dtype = self._start_online(X, outputs, weights)
+            if weights is not None:
+                weights = _check_sample_weight(weights, X, dtype=np.dtype(dtype))
+            online.partial_fit(rows(X.astype(dtype, copy=False)), targets, weights, threads(self.n_jobs))
+        # Nothing of this is kept where the rows were refused.
+        self._online, self._online_dtype, self._n_rows, self._model = online, dtype, online.n_rows, None
 
-    def _start_online(self, X: Any, outputs: dict[str, Any]) -> None:
-        if hasattr(self, "_model"):
-            self._online = _core.Online.resume(self._model, self._n_rows)
-            return
+    def _start_online(self, X: Any, outputs: dict[str, Any], weights: Any) -> tuple[_core.Online, str]:
+        if getattr(self, "_model", None) is not None:
+            dtype = json.loads(self._model.header())["spec"]["dtype"]
+            return _core.Online.resume(self._model, self._n_rows), dtype
         if self.C is not None:
             raise ValueError(f"C is {self.C}, must be None for partial_fit, which does not know the number of rows: give reg")
-        self._seed = seed(self.random_state)
-        reg = PENALTY_OF_BATCHES if self.reg == "auto" else self.reg
-        spec = as_json(self._pipeline_spec(X.shape[1], outputs["task"], **{"lambda": reg}))
-        self._online = _core.Online.start(spec, as_json(outputs), rows(X), self._dtype(X), threads(self.n_jobs))
+        self._seed = self._draw_seed()
+        # Sums of a ridge model have no weights.
+        given = {"lambda": PENALTY_OF_BATCHES if self.reg == "auto" else self.reg}
+        given |= {"solver": "sgd"} if weights is not None and self.solver == "auto" else {}
+        spec = as_json(self._pipeline_spec(X.shape[1], outputs["task"], **given))
+        data, dtype = (rows(X), self._names()), self._dtype(X)
+        return _core.Online.start(spec, as_json(outputs), data, dtype, threads(self.n_jobs)), dtype
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which the command line and `mercer.load` read. It appears whole or not at all."""
         check_is_fitted(self)
-        self._model.save(os.fspath(path))
+        self._current().save(os.fspath(path))
 
     def __getstate__(self) -> dict[str, Any]:
         # The learner of batches does not travel; its model does, and goes on from there.
+        if hasattr(self, "_model"):
+            self._current()
         return super().__getstate__() | ({"_online": None} if "_online" in self.__dict__ else {})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -190,13 +220,13 @@ class _Linear:
     def coef_(self) -> np.ndarray:
         """Weights of the scaled inputs, (n_outputs, n_features)."""
         check_is_fitted(self)
-        return self._model.parameters()[0].T
+        return self._current().parameters()[0].T
 
     @property
     def intercept_(self) -> np.ndarray:
         """Intercepts of the scores, (n_outputs,)."""
         check_is_fitted(self)
-        return self._model.parameters()[1]
+        return self._current().parameters()[1]
 
 
 class _Mapped:
@@ -243,6 +273,7 @@ class _Classifier(ClassifierMixin, _Learner):
         -------
         self
         """
+        self._forget()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=BYTES, order="C")
         X = as_rows(X)
         y = column_or_1d(y, warn=True)
@@ -269,15 +300,21 @@ class _Classifier(ClassifierMixin, _Learner):
         classes : array, default=None
             All labels there will be.
         sample_weight : array of shape (n_samples,), default=None
-            What each row counts.
+            What each row counts. Ridge models take them from the first call on, or not at all: they learn by stochastic
+            gradients then.
 
         Returns
         -------
         self
         """
+        if self.probability and self.learner in ("ridge", "svm"):
+            raise ValueError("probability is True, must be False for partial_fit of ridge and svm: no rows are held out")
         first = not hasattr(self, "_model")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=first)
-        y = column_or_1d(y, warn=True)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=BYTES, order="C", reset=first)
+        X, y = as_rows(X), column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if classes is not None and not first and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes are {np.unique(classes).tolist()}, were {self.classes_.tolist()} before")
         if first:
             if classes is None:
                 raise ValueError("classes must be given with the first call of partial_fit")
@@ -323,7 +360,7 @@ class _Classifier(ClassifierMixin, _Learner):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """The probability of each class, in the order of ``classes_``. Needs ``probability=True`` but for logistic and softmax."""
         X = self._checked_rows(X)
-        values = self._model.probabilities(rows(X), threads(self.n_jobs))
+        values = self._current().probabilities(rows(X), threads(self.n_jobs))
         ordered = np.empty_like(values)
         ordered[:, self._order] = values
         return ordered
@@ -358,6 +395,7 @@ class _Regressor(RegressorMixin, _Learner):
         -------
         self
         """
+        self._forget()
         X, y = validate_data(
             self,
             X,
@@ -377,15 +415,16 @@ class _Regressor(RegressorMixin, _Learner):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> _Regressor:
         """Learn from some rows more.
 
-        Scaling and width are fitted to the first ones. A model that was fitted, loaded or unpickled goes on by stochastic
-        gradients (`load` counts it as one of 10,000 rows).
+        Scaling and width are fitted to the first ones; ``delta`` and ``epsilon`` are in units of the target here. A model
+        that was fitted, loaded or unpickled goes on by stochastic gradients (`load` counts it as one of 10,000 rows).
 
         Parameters
         ----------
         X : array, CSR matrix or frame of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), default=None
-            What each row counts.
+            What each row counts. Ridge models take them from the first call on, or not at all: they learn by stochastic
+            gradients then.
 
         Returns
         -------
@@ -393,11 +432,13 @@ class _Regressor(RegressorMixin, _Learner):
         """
         first = not hasattr(self, "_model")
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", multi_output=True, y_numeric=True, reset=first
+            self, X, y, accept_sparse="csr", dtype=BYTES, order="C", multi_output=True, y_numeric=True, reset=first
         )
-        self._flat = np.ndim(y) == 1
         targets = values(y)
-        self._partial_fit(X, targets, {"task": "regression", "n_targets": targets.shape[1]}, sample_weight)
+        outputs = {"task": "regression", "n_targets": targets.shape[1]}
+        self._partial_fit(as_rows(X), targets, outputs, sample_weight)
+        if first:
+            self._flat = np.ndim(y) == 1
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -410,6 +451,19 @@ class _Regressor(RegressorMixin, _Learner):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+@contextmanager
+def python_words() -> Iterator[None]:
+    """Errors of the core name its own parameters: here they have other names."""
+    words = {"lambda is": "reg is", "weights is": "sample_weight is", "train with --probabilities": "fit with probability=True"}
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        for ours, theirs in words.items():
+            text = text.replace(ours, theirs)
+        raise ValueError(text) from None
 
 
 def as_rows(X: Any) -> Any:
@@ -739,7 +793,8 @@ class LinearRegressor(_Linear, _Regressor):
 def load(path: str | os.PathLike[str]) -> _Learner:
     """A fitted estimator from a model file, written by `save` or by ``mercer train``.
 
-    Its parameters are those of the model in numbers (the width that was found, the penalty that was chosen).
+    Its parameters are those of the model in numbers (the width that was found, the penalty that was chosen). A model that
+    fills in missing values does so here, for NaN; one of columns of words is refused.
 
     Examples
     --------
@@ -757,6 +812,9 @@ def load(path: str | os.PathLike[str]) -> _Learner:
     header = json.loads(model.header())
     spec, learner = header["spec"], header["spec"]["learner"]
     map_spec, loss = dict(spec["map"]["spec"]), learner["loss"]
+    columns = (header.get("encoding") or {"columns": []})["columns"]
+    if any(column["kind"] == "categorical" for column in columns):
+        raise ValueError(f"{os.fspath(path)} was trained on columns of words, which arrays have not: use `mercer predict`")
     classifies = header["outputs"]["task"] == "classification"
     parameters: dict[str, Any] = {
         "reg": learner["lambda"],
@@ -778,7 +836,8 @@ def load(path: str | os.PathLike[str]) -> _Learner:
         estimator = (LinearClassifier if classifies else LinearRegressor)(**parameters)
     else:
         estimator = (KernelClassifier if classifies else KernelRegressor)(**map_parameters(map_spec), **parameters)
-    estimator.n_features_in_ = len(header["encoding"]["columns"]) if header.get("encoding") else spec["map"]["n_inputs"]
+    estimator.n_features_in_ = spec["map"]["n_inputs"]
+    estimator._fills_gaps = any(column.get("fill") is not None for column in columns)
     if header["input_names"]:
         estimator.feature_names_in_ = np.array(header["input_names"], dtype=object)
     if not classifies:

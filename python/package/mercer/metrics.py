@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,7 +36,7 @@ def distance_distortion(exact: ArrayLike, approximate: ArrayLike) -> dict[str, f
 
 
 def approximation(feature_map: FeatureMap, X: ArrayLike) -> dict[str, Any]:
-    """How near the features of a fitted map come to its kernel on some rows, as the command line reports it.
+    """How near the features of a fitted map come to its kernel on some rows; all pairs of them are looked at.
 
     Examples
     --------
@@ -48,11 +49,11 @@ def approximation(feature_map: FeatureMap, X: ArrayLike) -> dict[str, Any]:
     """
     check_is_fitted(feature_map)
     X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
-    if getattr(feature_map, "length_scales", None) is not None:
-        X = X / np.asarray(feature_map.length_scales, dtype=X.dtype)
-        features = feature_map.transform(X * np.asarray(feature_map.length_scales, dtype=X.dtype))
-    else:
-        features = feature_map.transform(X)
+    features = np.asarray(feature_map.transform(X))
+    scales = getattr(feature_map, "length_scales", None)
+    if scales is not None:
+        factors = (1 / np.asarray(scales, dtype=np.float64)).astype(X.dtype)
+        X = X.multiply(factors).tocsr() if issparse(X) else X * factors
     return json.loads(_core.approximation_of(feature_map._map.kernel, rows(X), features))
 
 
@@ -77,12 +78,15 @@ def probability_scores(y_true: ArrayLike, probabilities: ArrayLike, *, labels: A
     """Log loss, Brier score and calibration error; ``labels`` are those of the columns, by default all of ``y_true``."""
     y_true = column_or_1d(y_true)
     labels = np.unique(y_true) if labels is None else np.asarray(labels)
+    probabilities = _float64(probabilities)
+    if len(labels) != probabilities.shape[1] or len(np.unique(labels)) != len(labels):
+        raise ValueError(f"{len(labels)} different labels are needed for {probabilities.shape[1]} columns: give labels")
     known = {label: at for at, label in enumerate(labels.tolist())}
     try:
         truth = np.array([known[label] for label in y_true.tolist()], dtype=np.int64)
     except KeyError as error:
         raise ValueError(f"y_true has the label {error.args[0]!r}, which labels has not") from None
-    return json.loads(_core.probabilities(truth, _float64(probabilities)))
+    return json.loads(_core.probabilities(truth, probabilities))
 
 
 def regression_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, Any]:
