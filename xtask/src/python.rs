@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Failure;
-use crate::project::{cargo, root, run, target, works};
+use crate::project::{root, run, target, works};
 
 /// The interpreter of the competitors, and of independent readers and writers.
 pub(crate) fn environment() -> Result<PathBuf, String> {
@@ -19,9 +19,8 @@ pub(crate) fn test() -> Result<(), Failure> {
     let python = environment_of("python-venv", &folder.join("requirements.txt")).map_err(|reason| {
         Failure::new(format!("the Python package cannot be tested: {reason}; it needs Python 3.11 or later and PyPI"))
     })?;
-    // As the tests of the workspace are built, so that what they compiled is not compiled again.
     install_package(&python, &[])?;
-    run(cargo().args(["build", "--locked", "--package", "mercer-cli"]))?;
+    // Built for its own tests, which come before.
     let mercer = target().join("debug").join(format!("mercer{}", env::consts::EXE_SUFFIX));
     let mut tests = Command::new(&python);
     tests.args([

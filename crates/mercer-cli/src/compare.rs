@@ -196,21 +196,19 @@ fn measure<T: Scalar>(
     test: Option<&Dataset>,
     driver: &Driver<'_>,
 ) -> Result<Run, Failure> {
-    let measured = |features: &Features<T>, approximation, score| {
+    let measured = |features: &Features<T>, score| {
         Ok(Run {
             map: features.spec().clone(),
             preprocess: features.preprocess().kind(),
-            approximation,
+            approximation: features.approximation(dataset, spec.seed, driver)?,
             seconds_per_row: features.seconds_per_row(dataset, spec.seed, driver)?,
             score,
         })
     };
     if let Some(test) = test {
-        let (pipeline, report) = Pipeline::<T>::fit(dataset, spec, driver)?;
+        let (pipeline, _) = Pipeline::<T>::fit(dataset, spec, driver)?;
         let score = pipeline.evaluate(driver, test)?;
-        return measured(pipeline.features(), report.approximation, Some(score.into()));
+        return measured(pipeline.features(), Some(score.into()));
     }
-    let features = Features::<T>::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
-    let approximation = features.approximation(dataset, spec.seed, driver)?;
-    measured(&features, approximation, None)
+    measured(&Features::<T>::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?, None)
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use mercer::Driver;
 use mercer::dataset::Dataset;
+use mercer::metrics::ApproximationReport;
 use mercer::model::Model;
 use mercer::pipeline::{Evaluation, FitReport};
 use serde_json::{Map, Value, json};
@@ -24,6 +25,7 @@ struct Trained {
     dataset: Dataset,
     model: Model,
     report: FitReport,
+    approximation: Option<ApproximationReport>,
     test: Option<Evaluation>,
     seconds: Vec<(&'static str, f64)>,
     total_seconds: f64,
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     };
     let (dataset, test) = rows.with_targets(&driver)?;
     let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
+    let approximation = model.approximation(&driver, &dataset)?;
     let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;
     driver.check_interrupted()?;
     let model_bytes = match &args.output {
@@ -73,6 +76,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         dataset,
         model,
         report,
+        approximation,
         test,
         model_bytes,
     };
@@ -100,7 +104,7 @@ impl Trained {
             "convergence": self.report.convergence,
             "interrupted": interrupted(),
             "calibration_rows": self.report.calibration_rows,
-            "approximation": self.report.approximation,
+            "approximation": self.approximation,
             "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,
             "seconds": seconds,

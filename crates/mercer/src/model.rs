@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::{Dataset, Encoding};
 use crate::driver::Driver;
 use crate::learners::{LinearModel, Link};
+use crate::metrics::ApproximationReport;
 use crate::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
 use crate::preprocess::Preprocess;
 use crate::{Error, Result};
@@ -149,6 +150,14 @@ impl Model {
             input_names: self.input_names.clone(),
             target_names: self.target_names.clone(),
         }
+    }
+
+    /// How well its map approximates its kernel on a sample of rows: see [`crate::pipeline::Features::approximation`].
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Features::approximation`].
+    pub fn approximation(&self, driver: &Driver<'_>, dataset: &Dataset) -> Result<Option<ApproximationReport>> {
+        with_pipeline!(&self.pipeline, p => p.features().approximation(dataset, p.spec().seed, driver))
     }
 
     /// Compares predictions with the targets of `dataset`.

@@ -158,7 +158,7 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
     if !parameters.is_empty() {
         lines.push(format!("            {}", parameters.join("; ")));
     }
-    if let Some(report) = &trained.report.approximation {
+    if let Some(report) = &trained.approximation {
         let (error, distortion) = (number(report.kernel.rmse), percent(report.distances.mean));
         let rows = count(report.n_rows);
         lines

@@ -10,7 +10,6 @@ use crate::dataset::{Dataset, Layout, TargetEncoder};
 use crate::driver::Driver;
 use crate::feature_maps::MapSpec;
 use crate::learners::{Convergence, ResolvedLearner, Solver};
-use crate::metrics::ApproximationReport;
 use crate::room::check_room;
 use crate::selection::LambdaChoice;
 use crate::selection::lambda::Fitting;
@@ -29,9 +28,6 @@ pub struct FitReport {
     pub convergence: Option<Convergence>,
     /// rows held out whose scores became probabilities; absent where that was not asked for or needs none
     pub calibration_rows: Option<u64>,
-    /// how well the map approximates its kernel on a sample of rows; absent for fewer than two different rows,
-    /// and where the features are the inputs
-    pub approximation: Option<ApproximationReport>,
 }
 
 impl<T: Scalar> Pipeline<T> {
@@ -53,7 +49,6 @@ impl<T: Scalar> Pipeline<T> {
         let calibration =
             if spec.probabilities { CrossFit::of(&encoder, spec.learner.loss, dataset.n_rows())? } else { None };
         let features = Features::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
-        let approximation = features.approximation(dataset, spec.seed, driver)?;
 
         let fitting = Fitting {
             driver,
@@ -76,7 +71,6 @@ impl<T: Scalar> Pipeline<T> {
             lambda: learned.choice,
             convergence: learned.convergence,
             calibration_rows: learned.calibration.as_ref().map(|calibration| calibration.n_rows),
-            approximation,
         };
         let resolved = ResolvedSpec {
             preprocess: features.preprocess().kind(),

@@ -90,7 +90,8 @@ fn rings_are_learned_where_lines_fail() {
         assert_eq!((report.n_rows, report.n_constant_inputs), (900, 0));
         assert_eq!(model.header().outputs.classes(), THREE.map(|x| ClassLabel::Text(x.to_owned())));
         // The mean error of a kernel value is 1/√n_components at most.
-        assert!(report.approximation.unwrap().kernel.rmse < (1.0_f64 / 200.0).sqrt());
+        let approximation = model.approximation(&driver(), &train.dataset()).unwrap();
+        assert!(approximation.unwrap().kernel.rmse < (1.0_f64 / 200.0).sqrt());
     }
     let (model, _) = fit(&train.dataset(), &with_gamma(Gamma::Median, 200)).unwrap();
     assert!(accuracy(&model, &test) > 0.98);
@@ -564,7 +565,8 @@ fn rows_all_alike_need_a_gamma() {
     }
     // With one, all that can be learned is the mean.
     let (model, report) = fit(&alike.dataset(), &with_gamma(Gamma::Value(1.0), 10)).unwrap();
-    assert_eq!((report.n_constant_inputs, report.approximation), (3, None));
+    let approximation = model.approximation(&driver(), &alike.dataset()).unwrap();
+    assert_eq!((report.n_constant_inputs, approximation), (3, None));
     assert!(scores(&model, &alike.dataset()).iter().all(|score| score.abs() < 1e-5));
 }
 
@@ -792,7 +794,7 @@ fn features_are_compared_with_their_kernel_and_timed() {
         let (dataset, spec) = (data.dataset(), spec(64));
         let features = Features::<f32>::fit(&dataset, spec.preprocess, &spec.map, spec.seed, &driver()).unwrap();
         let compared = features.approximation(&dataset, spec.seed, &driver()).unwrap();
-        assert_eq!(compared, fit(&dataset, &spec).unwrap().1.approximation);
+        assert_eq!(compared, fit(&dataset, &spec).unwrap().0.approximation(&driver(), &dataset).unwrap());
         let seconds = features.seconds_per_row(&dataset, spec.seed, &driver()).unwrap();
         assert!(seconds > 0.0 && seconds < 0.1, "{seconds}");
         let one = data.slice(0, 1).dataset();
