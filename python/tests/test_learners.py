@@ -167,7 +167,6 @@ def test_partial_fit():
         model.partial_fit(X_train[:2], [3, 11])
     with pytest.raises(ValueError, match="were"):
         model.partial_fit(X_train[:2], [3, 1], classes=[1, 3])
-    np.testing.assert_array_equal(other.predict(X_test), other.predict(X_test))
     # Sums of a ridge model do not care how rows come.
     A, b = load_diabetes(return_X_y=True)
     online = LinearRegressor(reg=1e-3, preprocess="none")
@@ -190,11 +189,11 @@ def test_what_partial_fit_refuses_leaves_no_trace():
 
 
 def test_weights_of_rows_in_batches():
-    # Rows that count nothing are as good as absent.
+    # The sums of a ridge model have no weights: it learns by stochastic gradients.
     weights = (y_train < 5).astype(float)
     model = LinearClassifier("ridge", reg=1e-3, random_state=0)
     model.partial_fit(X_train, y_train % 2, classes=[0, 1], sample_weight=weights)
-    assert model.solver == "auto" and model.score(X_train[y_train < 5], y_train[y_train < 5] % 2) > 0.9
+    assert model.score(X_train[y_train < 5], y_train[y_train < 5] % 2) > 0.9 and model.solver_ == "sgd"
     model.partial_fit(X_train, y_train % 2, sample_weight=2.0)
 
 
