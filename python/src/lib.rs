@@ -1,9 +1,10 @@
 //! The extension module `mercer._core`: arrays in, arrays out, and nothing computed here.
 //!
 //! Rows come as NumPy arrays, borrowed where they are computed on at once, copied block by block where they are passed over
-//! again and again. Specs come and go as JSON, the same that model files hold. Work runs without the interpreter's lock, on
-//! threads that are kept between calls, and asks it now and then for signals.
+//! again and again; Arrow tables become such arrays first. Specs come and go as JSON, the same that model files hold. Work
+//! runs without the interpreter's lock, on threads that are kept between calls, and asks it now and then for signals.
 
+mod arrow;
 mod functions;
 mod input;
 mod map;
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<map::Map>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<online::Online>()?;
+    module.add_function(wrap_pyfunction!(arrow::arrow_rows, module)?)?;
     functions::add_to(module)
 }
 
@@ -40,6 +42,7 @@ fn raised_by_file(error: mercer_io::Error) -> PyErr {
         mercer_io::Error::NotFound { .. } | mercer_io::Error::Io { .. } | mercer_io::Error::Write { .. } => {
             PyOSError::new_err(error.to_string())
         }
+        mercer_io::Error::Room { .. } => PyMemoryError::new_err(error.to_string()),
         other => PyValueError::new_err(other.to_string()),
     }
 }

@@ -244,6 +244,14 @@ pub enum Error {
     #[error("{file}: the {format} data is malformed ({reason}); copy, download or write the file again")]
     Malformed { file: String, format: &'static str, reason: String },
 
+    /// A program gives no table, or breaks off.
+    #[error("{name} gives no table of columns: {reason}")]
+    Table { name: String, reason: String },
+
+    /// More rows than memory holds.
+    #[error("{name} has {n_rows} rows, which take {bytes} bytes, more than the system gives; take fewer at a time")]
+    Room { name: String, n_rows: usize, bytes: u128 },
+
     /// A column cannot be what it is to be.
     #[error("{file}: column {column} holds {found}; {remedy}")]
     ColumnType { file: String, column: String, found: String, remedy: &'static str },

@@ -52,6 +52,8 @@ mod spool;
 mod value;
 mod write;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{TableRows, table_rows};
 pub use digits::digits;
 pub use error::{Error, Result};
 pub use labels::open_with_labels;

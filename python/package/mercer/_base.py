@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
+from mercer._input import validated
 
 FLOATS = [np.float64, np.float32]
 
@@ -87,14 +88,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n_samples, n_features)
+        X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
         y : ignored
 
         Returns
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, order="C")
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, order="C")
         chosen = seed(getattr(self, "random_state", 0))
         self._map = _core.Map.fit(as_json(self._spec()), rows(X), chosen, threads(self.n_jobs))
         self._n_features_out = self._map.n_components
@@ -106,14 +107,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n_samples, n_features)
+        X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, order="C", reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, order="C", reset=False)
         return self._map.transform(rows(X), threads(self.n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -5,14 +5,12 @@ Inner products and distances are taken in float64 for both float types and round
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from mercer import _core
 from mercer._base import FLOATS, as_json, rows, threads
+from mercer._input import checked
 
 __all__ = [
     "additive_chi2_kernel",
@@ -31,14 +29,14 @@ __all__ = [
 
 
 def gram(
-    X: ArrayLike, Y: ArrayLike | None = None, *, kernel: str, n_jobs: int | None = None, **parameters: float
+    X: ArrayLike, Y: ArrayLike | None = None, *, kernel: str, n_jobs: int | None = None, **parameters: float | None
 ) -> np.ndarray:
     """The Gram matrix of a kernel by its name.
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n, d)
-    Y : array or CSR matrix of shape (m, d), default=None
+    X : array, CSR matrix, frame or Arrow table of shape (n, d)
+    Y : array, CSR matrix, frame or Arrow table of shape (m, d), default=None
         X when absent.
     kernel : str
         One of linear, polynomial, rbf, laplace, matern, cauchy, rational_quadratic, additive_chi2, exponential_chi2,
@@ -46,7 +44,7 @@ def gram(
     n_jobs : int or None, default=None
         Threads; None for all cores.
     **parameters : float
-        Those of the kernel: see the function of its name.
+        Those of the kernel: see the function of its name. A gamma of None is 1 / n_features.
 
     Returns
     -------
@@ -60,10 +58,12 @@ def gram(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
-    Y = X if Y is None else check_array(Y, accept_sparse="csr", dtype=FLOATS, order="C")
+    X = checked(X, accept_sparse="csr", dtype=FLOATS, order="C")
+    Y = X if Y is None else checked(Y, accept_sparse="csr", dtype=FLOATS, order="C")
     if X.dtype != Y.dtype:
         X, Y = X.astype(np.float64), Y.astype(np.float64)
+    if "gamma" in parameters and parameters["gamma"] is None:
+        parameters["gamma"] = 1.0 / X.shape[1]
     return _core.gram(as_json({"name": kernel, **parameters}), rows(X), rows(Y), threads(n_jobs))
 
 
@@ -82,21 +82,21 @@ def polynomial_kernel(
     n_jobs: int | None = None,
 ) -> np.ndarray:
     r""":math:`(\gamma\langle x, y\rangle + c)^{degree}`; gamma is 1 / n_features when absent."""
-    return gram(X, Y, kernel="polynomial", n_jobs=n_jobs, degree=degree, gamma=_gamma(X, gamma), c=coef0)
+    return gram(X, Y, kernel="polynomial", n_jobs=n_jobs, degree=degree, gamma=gamma, c=coef0)
 
 
 def rbf_kernel(
     X: ArrayLike, Y: ArrayLike | None = None, gamma: float | None = None, *, n_jobs: int | None = None
 ) -> np.ndarray:
     r""":math:`\exp(-\gamma\|x-y\|^2)`; gamma is 1 / n_features when absent."""
-    return gram(X, Y, kernel="rbf", n_jobs=n_jobs, gamma=_gamma(X, gamma))
+    return gram(X, Y, kernel="rbf", n_jobs=n_jobs, gamma=gamma)
 
 
 def laplace_kernel(
     X: ArrayLike, Y: ArrayLike | None = None, gamma: float | None = None, *, n_jobs: int | None = None
 ) -> np.ndarray:
     r""":math:`\exp(-\gamma\|x-y\|_1)`; gamma is 1 / n_features when absent."""
-    return gram(X, Y, kernel="laplace", n_jobs=n_jobs, gamma=_gamma(X, gamma))
+    return gram(X, Y, kernel="laplace", n_jobs=n_jobs, gamma=gamma)
 
 
 def matern_kernel(
@@ -115,7 +115,7 @@ def cauchy_kernel(
     X: ArrayLike, Y: ArrayLike | None = None, gamma: float | None = None, *, n_jobs: int | None = None
 ) -> np.ndarray:
     r""":math:`1/(1 + \gamma\|x-y\|^2)`; gamma is 1 / n_features when absent."""
-    return gram(X, Y, kernel="cauchy", n_jobs=n_jobs, gamma=_gamma(X, gamma))
+    return gram(X, Y, kernel="cauchy", n_jobs=n_jobs, gamma=gamma)
 
 
 def rational_quadratic_kernel(
@@ -152,10 +152,3 @@ def arc_cosine_kernel(
 def tanimoto_kernel(X: ArrayLike, Y: ArrayLike | None = None, *, n_jobs: int | None = None) -> np.ndarray:
     r""":math:`\langle x,y\rangle/(\|x\|^2 + \|y\|^2 - \langle x,y\rangle)`"""
     return gram(X, Y, kernel="tanimoto", n_jobs=n_jobs)
-
-
-def _gamma(X: Any, gamma: float | None) -> float:
-    if gamma is not None:
-        return gamma
-    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
-    return 1.0 / shape[1]

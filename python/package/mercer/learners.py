@@ -17,10 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _core
 from mercer._base import FeatureMap, as_json, rows, seed, threads
+from mercer._input import validated
 from mercer.feature_maps import binning_spec, spectral_spec
 
 __all__ = ["KernelClassifier", "KernelRegressor", "LinearClassifier", "LinearRegressor", "load"]
@@ -114,7 +115,7 @@ class _Learner(BaseEstimator):
         # Missing values are filled in by models of the command line that were trained so.
         finite = "allow-nan" if getattr(self, "_fills_gaps", False) else True
         checks = {"accept_sparse": "csr", "dtype": BYTES, "order": "C", "ensure_all_finite": finite}
-        return as_rows(validate_data(self, X, reset=False, **checks))
+        return as_rows(validated(self, X, reset=False, **checks))
 
     def _dtype(self, X: Any) -> str:
         if self.dtype == "auto":
@@ -265,7 +266,7 @@ class _Classifier(ClassifierMixin, _Learner):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n_samples, n_features)
+        X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
         y : array of shape (n_samples,)
             Labels: numbers or texts.
 
@@ -274,7 +275,7 @@ class _Classifier(ClassifierMixin, _Learner):
         self
         """
         self._forget()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=BYTES, order="C")
+        X, y = validated(self, X, y, accept_sparse="csr", dtype=BYTES, order="C")
         X = as_rows(X)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -295,7 +296,7 @@ class _Classifier(ClassifierMixin, _Learner):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n_samples, n_features)
+        X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         classes : array, default=None
             All labels there will be.
@@ -310,7 +311,7 @@ class _Classifier(ClassifierMixin, _Learner):
         if self.probability and self.learner in ("ridge", "svm"):
             raise ValueError("probability is True, must be False for partial_fit of ridge and svm: no rows are held out")
         first = not hasattr(self, "_model")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=BYTES, order="C", reset=first)
+        X, y = validated(self, X, y, accept_sparse="csr", dtype=BYTES, order="C", reset=first)
         X, y = as_rows(X), column_or_1d(y, warn=True)
         check_classification_targets(y)
         if classes is not None and not first and not np.array_equal(np.unique(classes), self.classes_):
@@ -388,7 +389,7 @@ class _Regressor(RegressorMixin, _Learner):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n_samples, n_features)
+        X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
 
         Returns
@@ -396,7 +397,7 @@ class _Regressor(RegressorMixin, _Learner):
         self
         """
         self._forget()
-        X, y = validate_data(
+        X, y = validated(
             self,
             X,
             y,
@@ -420,7 +421,7 @@ class _Regressor(RegressorMixin, _Learner):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (n_samples, n_features)
+        X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), default=None
             What each row counts. Ridge models take them from the first call on, or not at all: they learn by stochastic
@@ -431,7 +432,7 @@ class _Regressor(RegressorMixin, _Learner):
         self
         """
         first = not hasattr(self, "_model")
-        X, y = validate_data(
+        X, y = validated(
             self, X, y, accept_sparse="csr", dtype=BYTES, order="C", multi_output=True, y_numeric=True, reset=first
         )
         targets = values(y)

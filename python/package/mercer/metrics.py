@@ -12,7 +12,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._base import FLOATS, FeatureMap, rows
+from mercer._base import FLOATS, FeatureMap, rows, threads
+from mercer._input import validated
 
 __all__ = ["approximation", "classification_scores", "distance_distortion", "kernel_error", "probability_scores",
            "regression_scores"]  # fmt: skip
@@ -48,8 +49,8 @@ def approximation(feature_map: FeatureMap, X: ArrayLike) -> dict[str, Any]:
     True
     """
     check_is_fitted(feature_map)
-    X = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
-    features = np.asarray(feature_map.transform(X))
+    X = validated(feature_map, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C")
+    features = feature_map._map.transform(rows(X), threads(feature_map.n_jobs))
     scales = getattr(feature_map, "length_scales", None)
     if scales is not None:
         factors = (1 / np.asarray(scales, dtype=np.float64)).astype(X.dtype)

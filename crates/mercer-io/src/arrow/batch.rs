@@ -65,6 +65,11 @@ impl<'a> Batch<'a> {
         self.n_rows
     }
 
+    /// Whether all columns are bytes without nulls.
+    pub(super) fn holds_bytes(&self) -> bool {
+        self.columns.iter().all(|values| matches!(values, Values::Numbers(Numbers::Bytes(_), _)))
+    }
+
     fn numbers(&self, part: &Part, array: &ArrayRef) -> Result<Option<Numbers>> {
         let Some(len) = part.list else { return Ok(Numbers::of(array.as_ref())) };
         lists::numbers(array.as_ref(), len).map_err(|OtherLength { row, got }| {

@@ -1,6 +1,6 @@
-//! Tables of typed columns: Parquet and Arrow IPC.
+//! Tables of typed columns: Parquet, Arrow IPC, and tables in memory ([`table`]).
 //!
-//! Both give record batches of the columns that are asked for; a batch is turned into rows. Memory holds a batch at a
+//! All give record batches of the columns that are asked for; a batch is turned into rows. Memory holds a batch at a
 //! time: of a Parquet file some thousand rows, of an Arrow file what its writer put in one. Columns are numbers of any
 //! type, words, or lists of numbers of one length ([`layout`]).
 
@@ -19,6 +19,7 @@ mod numbers;
 mod pages;
 mod parquet;
 mod row_group;
+mod table;
 mod thrift;
 mod unpack;
 mod words;
@@ -32,6 +33,7 @@ use self::batch::{Batch, Reading};
 use self::chunks::Chunks;
 use self::kinds::{Holds, Kind};
 use self::layout::{Layout, Part, PartRole};
+pub use self::table::{TableRows, table_rows};
 use crate::input::Origin;
 use crate::open::Purpose;
 use crate::{Error, Format, ReadOptions, Result};
