@@ -4,7 +4,9 @@
     competitors.py <name>                   one JSON object a line, as mercer-bench prints them
     competitors.py train-child <threads>    one run of the train bench, for its peak memory
     competitors.py accuracy-child <name>    one pipeline of the accuracy bench
-    competitors.py python-child <case>      one estimator of the python bench, for its peak memory
+    competitors.py python-child <case>      one estimator of the python bench, for its peak memory; those that need
+                                            numpy before 2 under the Pythons that MERCER_SKLEARN_EXTRA and
+                                            MERCER_PYRFM name
     competitors.py polars-child <file>      polars' part of the read bench, with POLARS_MAX_THREADS of the environment
     competitors.py extra-child              scikit-learn-extra's part of the spectral bench: its last release needs
                                             numpy before 2, so it runs under the Python that MERCER_SKLEARN_EXTRA names
@@ -48,6 +50,20 @@ def fastest(work):
         del result
         least, total, repeats = min(least, seconds), total + seconds, repeats + 1
     return least, repeats
+
+
+def fastest_in_turn(*works):
+    """`fastest` of each, one call after the other: where they differ by little, a disturbance must meet all alike."""
+    least, total, repeats = [float("inf")] * len(works), 0.0, 0
+    while repeats < LEAST_REPEATS or total < 5 * LEAST_TIME * len(works):
+        for at, work in enumerate(works):
+            start = time.perf_counter()
+            result = work()
+            seconds = time.perf_counter() - start
+            del result
+            least[at], total = min(least[at], seconds), total + seconds
+        repeats += 1
+    return [(seconds, repeats) for seconds in least]
 
 
 def report(name, variant, threads, by, timing, work, unit, **further):
@@ -539,51 +555,105 @@ def bench_scale():
     """Nobody else trains from such files in so little memory."""
 
 
-# Our class, its parameters, and the counterpart with its own.
-PYTHON_MAPS = {
-    "RBFSampler": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
-    "RandomFourier": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
-    "OrthogonalFourier": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
-    "QuasiFourier": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
-    "SORF": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
-    "Fastfood": ({"gamma": 0.01}, "sklearn.kernel_approximation.RBFSampler", {"gamma": 0.01}),
-    "GaussianProjection": ({}, "sklearn.random_projection.GaussianRandomProjection", {}),
-    "SparseProjection": ({}, "sklearn.random_projection.SparseRandomProjection", {"dense_output": True}),
-    "SRHT": ({}, "sklearn.random_projection.GaussianRandomProjection", {}),
-}
 PYTHON_FORMS = ["f32", "f64", "CSR f32"]
-PYTHON_ROWS, PYTHON_COMPONENTS = 10_000, 2048
+PYTHON_ROWS, PYTHON_GAMMA = 10_000, 0.01
+# Our maps, with the number of components.
+PYTHON_MAPS = dict.fromkeys(["RBFSampler", "RandomFourier", "OrthogonalFourier", "QuasiFourier", "SORF", "Fastfood"], 2048)
+# pyrfm's SRHT has no more components than places, 1,024 for 784 inputs, and with all of them nothing is random.
+PYTHON_PROJECTIONS = {"GaussianProjection": 2048, "SparseProjection": 2048, "SRHT": 512}
+PYTHON_MAPS |= PYTHON_PROJECTIONS
+SKLEARN_RBF = ("sklearn.kernel_approximation.RBFSampler", {"gamma": PYTHON_GAMMA})
+SKLEARN_GAUSSIAN = ("sklearn.random_projection.GaussianRandomProjection", {})
+# Who stands beside them: the variable that names their Python (none for this one), and their classes with parameters.
+PYTHON_RIVALS = {
+    "scikit-learn": (
+        None,
+        dict.fromkeys(["RBFSampler", "RandomFourier", "OrthogonalFourier", "QuasiFourier", "SORF", "Fastfood"], SKLEARN_RBF)
+        | dict.fromkeys(["GaussianProjection", "SRHT"], SKLEARN_GAUSSIAN)
+        | {"SparseProjection": ("sklearn.random_projection.SparseRandomProjection", {"dense_output": True})},
+    ),
+    "scikit-learn-extra": (
+        "MERCER_SKLEARN_EXTRA",
+        # A cosine and a sine for each of its components: 2,048 features, as ours.
+        {"Fastfood": ("sklearn_extra.kernel_approximation.Fastfood", {
+            "sigma": (0.5 / PYTHON_GAMMA) ** 0.5, "tradeoff_mem_accuracy": "accuracy", "n_components": 1024,
+        })},
+    ),
+    "pyrfm": (
+        "MERCER_PYRFM",
+        {
+            "RandomFourier": ("pyrfm.random_feature.RandomFourier", {"gamma": PYTHON_GAMMA}),
+            # Its components are a multiple of twice the inputs.
+            "OrthogonalFourier": (
+                "pyrfm.random_feature.OrthogonalRandomFeature", {"gamma": PYTHON_GAMMA, "n_components": 2 * 784}
+            ),
+            "SORF": ("pyrfm.random_feature.StructuredOrthogonalRandomFeature", {"gamma": PYTHON_GAMMA}),
+            "Fastfood": ("pyrfm.random_feature.FastFood", {"gamma": PYTHON_GAMMA}),
+            "GaussianProjection": ("pyrfm.random_feature.RandomProjection", {"distribution": "gaussian"}),
+            "SparseProjection": ("pyrfm.random_feature.RandomProjection", {"distribution": "sparse_rademacher"}),
+            "SRHT": ("pyrfm.random_feature.SubsampledRandomHadamard", {}),
+        },
+    ),
+}  # fmt: skip
 
 
 def bench_python():
     """Both sides from Python: what a user of scikit-learn sees."""
-    for name, (parameters, theirs, their_parameters) in PYTHON_MAPS.items():
-        module = "feature_maps" if hasattr(importlib.import_module("mercer.feature_maps"), name) else "projections"
+    for by, (variable, _) in PYTHON_RIVALS.items():
+        if variable and variable not in os.environ:
+            skip("python", by, f"{variable} does not name a Python that has it")
+    for name, n_components in PYTHON_MAPS.items():
         for form in PYTHON_FORMS:
             for threads in THREADS:
-                for by, path, given in [
-                    ("mercer", f"mercer.{module}.{name}", parameters | {"n_jobs": threads}),
-                    ("scikit-learn", theirs, their_parameters),
-                ]:
-                    case = {"class": path, "parameters": given | {"n_components": PYTHON_COMPONENTS}, "form": form}
-                    variant = f"{name}, {form}"
-                    python_case(case | {"threads": threads, "n_rows": PYTHON_ROWS}, variant, by)
-    call = {"class": "mercer.feature_maps.RandomFourier", "form": "f32", "n_rows": 1000, "threads": 2}
-    call["parameters"] = {"gamma": 0.01, "n_components": 1024, "n_jobs": 2}
-    python_case(call, "RandomFourier, 1,000 to 1,024, f32", "mercer")
-    python_case(call | {"core": True}, "RandomFourier, 1,000 to 1,024, f32", "the extension alone")
-    large = call | {"n_rows": 200_000, "once": True, "parameters": call["parameters"] | {"n_components": 4096}}
-    python_case(large, "RandomFourier, 200,000 to 4,096, f32", "mercer")
+                for by, python, path, parameters in python_sides(name):
+                    parameters = {"n_components": n_components} | parameters
+                    parameters |= {"n_jobs": threads} if by == "mercer" else {}
+                    case = {"class": path, "parameters": parameters, "form": form, "threads": threads}
+                    case |= {"n_rows": PYTHON_ROWS, "n_components": n_components, "rbf": name not in PYTHON_PROJECTIONS}
+                    python_case(case, f"{name}, {form}", by, python)
+    call = {"class": "mercer.feature_maps.RandomFourier", "form": "f32", "rbf": True}
+    for threads in THREADS:
+        parameters = {"gamma": PYTHON_GAMMA, "n_components": 1024, "n_jobs": threads}
+        case = call | {"threads": threads, "parameters": parameters, "n_rows": 1000, "n_components": 1024, "core": True}
+        python_case(case, "RandomFourier, 1,000 to 1,024, f32", "mercer")
+    parameters = {"gamma": PYTHON_GAMMA, "n_components": 4096, "n_jobs": 2}
+    case = call | {"threads": 2, "parameters": parameters, "n_rows": 200_000, "n_components": 4096, "once": True}
+    python_case(case, "RandomFourier, 200,000 to 4,096, f32", "mercer")
 
 
-def python_case(case, variant, by):
-    child = [sys.executable, __file__, "python-child", json.dumps(case)]
-    result = subprocess.run(child, stdout=subprocess.PIPE, text=True)
+def python_sides(name):
+    """Whoever has a map like ours of this name: (who, their Python, class, parameters), ours first."""
+    if name in PYTHON_PROJECTIONS:
+        sides = [("mercer", sys.executable, f"mercer.projections.{name}", {})]
+    else:
+        sides = [("mercer", sys.executable, f"mercer.feature_maps.{name}", {"gamma": PYTHON_GAMMA})]
+    for by, (variable, classes) in PYTHON_RIVALS.items():
+        python = os.environ.get(variable) if variable else sys.executable
+        if python and name in classes:
+            sides.append((by, python, *classes[name]))
+    return sides
+
+
+def python_case(case, variant, by, python=sys.executable):
+    """What the result is and takes, then how long it takes, each in a process of its own."""
+    # Every larger block is the system's before and after: memory that was freed is not taken again unseen.
+    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    try:
+        further = python_run(python, case | {"look": True}, environment)
+        timing, core = python_run(python, case, os.environ)
+    except RuntimeError as error:
+        return skip("python", by, f"{variant}: {error}")
+    report("python", variant, case["threads"], by, timing, case["n_rows"], "row", **further)
+    if core is not None:
+        report("python", variant, case["threads"], "the extension alone", core, case["n_rows"], "row")
+
+
+def python_run(python, case, environment):
+    child = [python, __file__, "python-child", json.dumps(case)]
+    result = subprocess.run(child, capture_output=True, text=True, env=environment)
     if result.returncode != 0:
-        return skip("python", by, f"{variant} failed")
-    measured = json.loads(result.stdout)
-    further = {key: measured[key] for key in ["extra_memory_bytes", "kernel_rmse"]}
-    report("python", variant, case["threads"], by, measured["timing"], case["n_rows"], "row", **further)
+        raise RuntimeError((result.stderr.strip().splitlines() or ["no message"])[-1])
+    return json.loads(result.stdout)
 
 
 def peak_memory(reset=False):
@@ -598,33 +668,49 @@ def peak_memory(reset=False):
 def python_child(case):
     module, name = case["class"].rsplit(".", 1)
     estimator = getattr(importlib.import_module(module), name)(**case["parameters"], random_state=0)
-    dtype = np.float64 if case["form"] == "f64" else np.float32
-    rows = np.random.default_rng(1).random((case["n_rows"], 784), dtype=dtype)
-    if case["form"].startswith("CSR"):
-        # One value in ten, as in bags of words and images of strokes.
-        rows[np.random.default_rng(2).random(rows.shape, dtype=np.float32) > 0.1] = 0
-        rows = scipy.sparse.csr_matrix(rows)
+    rows = python_rows(case["form"], case["n_rows"])
     with threadpool_limits(case["threads"]):
         estimator.fit(rows[:1000])
         estimator.transform(rows[:8])
-        before = peak_memory(reset=True)
-        features = estimator.transform(rows)
-        after = peak_memory()
-        assert features.dtype == dtype and features.shape == (case["n_rows"], case["parameters"]["n_components"])
-        # Beside the result itself.
-        extra = after - before - features.nbytes
-        few = rows[:300].toarray() if scipy.sparse.issparse(rows) else rows[:300]
-        rmse = kernel_rmse(few.astype(np.float64), features[:300].astype(np.float64), case["parameters"].get("gamma"))
-        del features
-        if case.get("once"):
-            start = time.perf_counter()
-            estimator.transform(rows)
-            timing = (time.perf_counter() - start, 1)
-        elif case.get("core"):
-            timing = fastest(lambda: estimator._map.transform(rows, case["threads"]))
-        else:
-            timing = fastest(lambda: estimator.transform(rows))
-    print(json.dumps({"timing": timing, "extra_memory_bytes": extra, "kernel_rmse": rmse}))
+        measure = python_look if case.get("look") else python_timings
+        print(json.dumps(measure(case, estimator, rows)))
+
+
+def python_look(case, estimator, rows):
+    """Memory beside the result, its error, and what is not as it was asked for."""
+    before = peak_memory(reset=True)
+    features = estimator.transform(rows)
+    found = {"extra_memory_bytes": peak_memory() - before - features.nbytes}
+    few = rows[:300].toarray() if scipy.sparse.issparse(rows) else rows[:300]
+    gamma = PYTHON_GAMMA if case["rbf"] else None
+    found["kernel_rmse"] = kernel_rmse(few.astype(np.float64), features[:300].astype(np.float64), gamma)
+    if features.dtype != rows.dtype:
+        found["result_bits"] = 8 * features.itemsize
+    if features.shape[1] != case["n_components"]:
+        found["n_components"] = features.shape[1]
+    return found
+
+
+def python_rows(form, n_rows):
+    rows = np.random.default_rng(1).random((n_rows, 784), dtype=np.float64 if form == "f64" else np.float32)
+    if form.startswith("CSR"):
+        # One value in ten, as in bags of words and images of strokes.
+        rows[np.random.default_rng(2).random(rows.shape, dtype=np.float32) > 0.1] = 0
+        rows = scipy.sparse.csr_matrix(rows)
+    return rows
+
+
+def python_timings(case, estimator, rows):
+    """Of the estimator, and where it is asked for of the extension alone: in turn, so that a disturbance meets both."""
+    if case.get("once"):
+        start = time.perf_counter()
+        estimator.transform(rows)
+        return (time.perf_counter() - start, 1), None
+    if not case.get("core"):
+        return fastest(lambda: estimator.transform(rows)), None
+    return fastest_in_turn(
+        lambda: estimator.transform(rows), lambda: estimator._map.transform(rows, case["threads"])
+    )
 
 
 def kernel_rmse(rows, features, gamma):
