@@ -1,9 +1,9 @@
 //! The vector loops (*ops*) of mercer, and its one door to dense matrix products.
 //!
-//! This is the only crate of the project with `unsafe` code, and it keeps that to few places: the jump into code
-//! compiled for a wider instruction set ([`InstructionSet`]), the vectors of the Walsh-Hadamard transform
-//! ([`ops::hadamard`], [`ops::rounds`]), the call of the `gemm` crate ([`matmul_into`]) and hints about memory to the
-//! system ([`huge_pages`]) and to the processor ([`prefetch`]).
+//! This is the only crate of the project with `unsafe` code, but for one block where Python hands over a pointer, and it
+//! keeps that to few places: the jump into code compiled for a wider instruction set ([`InstructionSet`]), the vectors of
+//! the Walsh-Hadamard transform ([`ops::hadamard`], [`ops::rounds`]), the call of the `gemm` crate ([`matmul_into`]) and
+//! hints about memory to the system ([`huge_pages`]) and to the processor ([`prefetch`]).
 //! An op is ordinary Rust, written once for both float types and compiled once per instruction set, so every
 //! instruction set gives the same bits (see `docs/decisions/0002-ops-are-plain-loops.md`).
 //!
