@@ -2,11 +2,12 @@
 //!
 //! [`ConfusionMatrix`], [`ProbabilityScores`] and [`RegressionScores`] are statistics: they `add` panels of rows,
 //! `merge` with those of other threads, files or machines, and give a report at the end. [`approximation`] compares a
-//! feature map with its kernel on a sample, [`distortion`] only the distances; [`Moments`] are taken over runs. Every
-//! report is plain data that serde writes and reads.
+//! feature map with its kernel on a sample, [`distortion`] only the distances; [`Moments`] are taken over runs. The
+//! dependence of samples is told by [`distance_correlations`]. Every report is plain data that serde writes and reads.
 
 mod approximation;
 mod classification;
+mod dependence;
 mod distortion;
 mod moments;
 mod probabilities;
@@ -14,6 +15,7 @@ mod regression;
 
 pub use approximation::{ApproximationReport, KernelError, approximation, kernel_error};
 pub use classification::{ClassScores, ClassificationReport, ConfusionMatrix};
+pub use dependence::{distance_correlations, distance_correlations_of_columns};
 pub use distortion::{DistanceDistortion, distance_distortion, distortion};
 pub use moments::Moments;
 pub use probabilities::{ProbabilityReport, ProbabilityScores};
