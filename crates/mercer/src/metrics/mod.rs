@@ -2,21 +2,27 @@
 //!
 //! [`ConfusionMatrix`], [`ProbabilityScores`] and [`RegressionScores`] are statistics: they `add` panels of rows,
 //! `merge` with those of other threads, files or machines, and give a report at the end. [`approximation`] compares a
-//! feature map with its kernel on a sample, [`distortion`] only the distances; [`Moments`] are taken over runs. The
-//! dependence of samples is told by [`distance_correlations`]. Every report is plain data that serde writes and reads.
+//! feature map with its kernel on a sample, [`distortion`] only the distances. Methods over several data sets are
+//! compared by [`friedman`] and its post-hoc [`Comparison`]s, the dependence of samples is told by
+//! [`distance_correlations`]. Every report is plain data that serde writes and reads.
 
 mod approximation;
 mod classification;
+mod comparisons;
 mod dependence;
 mod distortion;
+mod friedman;
 mod moments;
 mod probabilities;
 mod regression;
+mod tails;
 
 pub use approximation::{ApproximationReport, KernelError, approximation, kernel_error};
 pub use classification::{ClassScores, ClassificationReport, ConfusionMatrix};
+pub use comparisons::{Adjustment, Comparison};
 pub use dependence::{distance_correlations, distance_correlations_of_columns};
 pub use distortion::{DistanceDistortion, distance_distortion, distortion};
+pub use friedman::{Best, FriedmanReport, friedman};
 pub use moments::Moments;
 pub use probabilities::{ProbabilityReport, ProbabilityScores};
 pub use regression::{RegressionReport, RegressionScores, TargetScores};
