@@ -3,7 +3,8 @@
 use mercer::hadamard;
 use mercer::kernels::Kernel;
 use mercer::metrics::{
-    ConfusionMatrix, ProbabilityScores, RegressionScores, approximation, distance_distortion, kernel_error,
+    Best, ConfusionMatrix, ProbabilityScores, RegressionScores, approximation, distance_correlations,
+    distance_correlations_of_columns, distance_distortion, distortion, friedman, kernel_error,
 };
 use mercer::{Driver, Scalar};
 use ndarray::{Array2, Axis};
@@ -23,8 +24,11 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gram, module)?)?;
     module.add_function(wrap_pyfunction!(fwht, module)?)?;
     module.add_function(wrap_pyfunction!(kernel_errors, module)?)?;
-    module.add_function(wrap_pyfunction!(distortion, module)?)?;
+    module.add_function(wrap_pyfunction!(distance_distortions, module)?)?;
+    module.add_function(wrap_pyfunction!(distortion_of, module)?)?;
     module.add_function(wrap_pyfunction!(approximation_of, module)?)?;
+    module.add_function(wrap_pyfunction!(dependence, module)?)?;
+    module.add_function(wrap_pyfunction!(friedman_of, module)?)?;
     module.add_function(wrap_pyfunction!(classification, module)?)?;
     module.add_function(wrap_pyfunction!(probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(regression, module)?)
@@ -115,8 +119,51 @@ fn kernel_errors(exact: PyReadonlyArray2<'_, f64>, approximate: PyReadonlyArray2
 
 /// How far squared distances are from others, as JSON.
 #[pyfunction]
-fn distortion(exact: PyReadonlyArray2<'_, f64>, approximate: PyReadonlyArray2<'_, f64>) -> PyResult<String> {
+fn distance_distortions(exact: PyReadonlyArray2<'_, f64>, approximate: PyReadonlyArray2<'_, f64>) -> PyResult<String> {
     written(&distance_distortion(exact.as_array(), approximate.as_array()).map_err(raised)?)
+}
+
+/// How far the distances of features are from those of a kernel of rows, as JSON.
+#[pyfunction]
+fn distortion_of<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    rows: AnyInput<'py>,
+    features: &Bound<'py, PyAny>,
+) -> PyResult<String> {
+    let kernel: Kernel = parsed("kernel", kernel)?;
+    with_input!(&rows, rows => distortion_in(py, kernel, rows, features))
+}
+
+fn distortion_in<T: Element + Scalar>(
+    py: Python<'_>,
+    kernel: Kernel,
+    rows: &Input<'_, T>,
+    features: &Bound<'_, PyAny>,
+) -> PyResult<String> {
+    let features = features.cast::<PyArray2<T>>()?.try_readonly()?;
+    let (rows, features) = (rows.rows()?, features.as_array());
+    written(&py.detach(|| distortion(kernel, rows, features)).map_err(raised)?)
+}
+
+/// Distance correlations between samples, or between the columns of the only one.
+#[pyfunction]
+fn dependence<'py>(py: Python<'py>, samples: Vec<PyReadonlyArray2<'py, f64>>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let views: Vec<_> = samples.iter().map(PyReadonlyArray2::as_array).collect();
+    let matrix = py.detach(|| match views.as_slice() {
+        [columns] => distance_correlations_of_columns(*columns),
+        _ => distance_correlations(&views),
+    });
+    Ok(PyArray2::from_owned_array(py, matrix.map_err(raised)?))
+}
+
+/// Friedman's test and the comparisons after it, with a control or of all pairs, as JSON.
+#[pyfunction]
+fn friedman_of(scores: PyReadonlyArray2<'_, f64>, best: &str, control: Option<usize>) -> PyResult<String> {
+    let best: Best = parsed("best", best)?;
+    let report = friedman(scores.as_array(), best).map_err(raised)?;
+    let comparisons = control.map_or_else(|| report.all_pairs(), |control| report.against(control)).map_err(raised)?;
+    written(&(report, comparisons))
 }
 
 /// How near features come to a kernel of rows, as JSON.

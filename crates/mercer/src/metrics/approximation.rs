@@ -3,20 +3,9 @@
 //! Two questions, for features z(x) of a kernel k with feature space φ:
 //!
 //! 1. [`kernel_error`]: how far is ⟨z(x),z(y)⟩ from k(x,y)?
-//! 2. [`distance_distortion`]: how far are distances from those of the feature space (LS19 eq. 3.14, 4.18)?
-//!
-//! ```text
-//! distortion(x,y) = | ‖z(x)−z(y)‖² − ‖φ(x)−φ(y)‖² | / ‖φ(x)−φ(y)‖²,   ‖φ(x)−φ(y)‖² = k(x,x) + k(y,y) − 2k(x,y)
-//! ```
-//!
-//! LS19 averages it over all pairs i < j, and so do we; pairs that the feature space does not tell apart (distance 0:
-//! equal rows, for most kernels) have no distortion and are skipped and counted. The deviations of LS19's tables are
-//! over ten runs of the mean; ours is over the pairs of one run.
+//! 2. [`distance_distortion`]: how far are distances from those of the feature space?
 //!
 //! Cost for n rows: 2n²·(d + D) multiply-adds, 2n² numbers of f64: take a sample of a few hundred to a few thousand.
-//!
-//! Reference: LS19, D. López Sánchez, *Low Computational Cost Machine Learning: Random Projections and Polynomial
-//! Kernels*, doctoral thesis, University of Salamanca 2019.
 //!
 //! ```
 //! use mercer::kernels::Kernel;
@@ -34,7 +23,7 @@ use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2, Zip};
 use serde::{Deserialize, Serialize};
 
-use super::check_finite;
+use super::{DistanceDistortion, check_same_shape, distance_distortion};
 use crate::dataset::Rows;
 use crate::kernels::{Kernel, squared_distances_into};
 use crate::{Error, Result};
@@ -62,19 +51,6 @@ pub struct KernelError {
     /// ‖approximate − exact‖ / ‖exact‖ in the Frobenius norm; 0 where both matrices are zero, and the norm of the
     /// error itself where only the exact one is.
     pub relative_frobenius: f64,
-}
-
-/// The distortion of squared distances over pairs of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DistanceDistortion {
-    /// Average over the pairs: 0.12 says that a squared distance grows or shrinks by 12 % on average.
-    pub mean: f64,
-    /// Standard deviation over the pairs (not over runs), with the divisor `n_pairs`.
-    pub standard_deviation: f64,
-    /// Pairs that were averaged.
-    pub n_pairs: u64,
-    /// Pairs of exact distance 0, left out.
-    pub n_skipped: u64,
 }
 
 /// Compares the features (`n_rows` × D) of a sample of rows with their kernel.
@@ -133,47 +109,6 @@ pub fn kernel_error(exact: ArrayView2<'_, f64>, approximate: ArrayView2<'_, f64>
     })
 }
 
-/// The distortion (LS19 eq. 3.14) of squared distances, both n × n, over the pairs i < j of exact distance above 0.
-///
-/// Exact distances come from [`Kernel::squared_distances_into`], approximate ones from [`squared_distances_into`] of
-/// the features.
-///
-/// # Errors
-/// [`Error::Targets`] when the matrices are not square or differ in shape, [`Error::TooFewRows`] when there are no such
-/// pairs, [`Error::NotFinite`].
-pub fn distance_distortion(exact: ArrayView2<'_, f64>, approximate: ArrayView2<'_, f64>) -> Result<DistanceDistortion> {
-    check_same_shape(exact, approximate)?;
-    if !exact.is_square() {
-        return Err(Error::Targets(format!("distances of {} × {} rows are not square", exact.nrows(), exact.ncols())));
-    }
-    let (mut mean, mut deviation, mut n_pairs, mut n_skipped) = (0.0, 0.0, 0_u64, 0_u64);
-    for ((i, j), &exact) in exact.indexed_iter().filter(|((i, j), _)| i < j) {
-        if exact <= 0.0 {
-            n_skipped += 1;
-            continue;
-        }
-        n_pairs += 1;
-        let distortion = (approximate[[i, j]] - exact).abs() / exact;
-        let from_old_mean = distortion - mean;
-        mean += from_old_mean / n_pairs as f64;
-        deviation += from_old_mean * (distortion - mean);
-    }
-    if n_pairs == 0 {
-        let context = "the distance distortion, of rows that the kernel tells apart,".into();
-        return Err(Error::TooFewRows { context, got: exact.nrows().min(1) as u64, expected: 2 });
-    }
-    Ok(DistanceDistortion { mean, standard_deviation: (deviation / n_pairs as f64).sqrt(), n_pairs, n_skipped })
-}
-
-fn check_same_shape(exact: ArrayView2<'_, f64>, approximate: ArrayView2<'_, f64>) -> Result<()> {
-    if exact.dim() != approximate.dim() {
-        let ((m, n), (k, l)) = (exact.dim(), approximate.dim());
-        return Err(Error::Targets(format!("approximation is {k} × {l}, expected {m} × {n}")));
-    }
-    check_finite(exact)?;
-    check_finite(approximate)
-}
-
 #[cfg(test)]
 mod tests {
     use ndarray::array;
@@ -189,17 +124,6 @@ mod tests {
         let zero = Array2::zeros((2, 2));
         assert_eq!(kernel_error(zero.view(), zero.view()).unwrap().relative_frobenius, 0.0);
         assert_eq!(kernel_error(zero.view(), exact.view()).unwrap().relative_frobenius, 5.0);
-    }
-
-    /// Pairs (0,1), (0,2), (1,2) with distortions 0.5 and 0.1, and one of distance 0.
-    #[test]
-    fn distortion_by_hand() {
-        let exact = array![[0.0, 2.0, 10.0], [2.0, 0.0, 0.0], [10.0, 0.0, 0.0]];
-        let approximate = array![[9.0, 3.0, 9.0], [9.0, 9.0, 1.0], [9.0, 9.0, 9.0]];
-        let distortion = distance_distortion(exact.view(), approximate.view()).unwrap();
-        assert!((distortion.mean - 0.3).abs() < 1e-15);
-        assert!((distortion.standard_deviation - 0.2).abs() < 1e-15);
-        assert_eq!((distortion.n_pairs, distortion.n_skipped), (2, 1));
     }
 
     /// φ(x) = (x₁², √2·x₁x₂, x₂²) is exact for ⟨x,y⟩²; √2 times as long it doubles every square.
@@ -240,6 +164,5 @@ mod tests {
         let result = approximation(Kernel::Rbf { gamma: 0.0 }, x.view().into(), x.view());
         assert!(matches!(result, Err(Error::Parameter { name: "gamma", .. })));
         assert!(matches!(kernel_error(x.view(), one.view()), Err(Error::Targets(_))));
-        assert!(matches!(distance_distortion(x.view(), x.view()), Err(Error::Targets(_))));
     }
 }

@@ -14,4 +14,5 @@ mod pipeline;
 mod probabilities;
 mod projections;
 mod spectral;
+mod statistics;
 mod tables;
