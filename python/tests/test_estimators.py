@@ -3,7 +3,21 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer.feature_maps import SORF, Fastfood, OrthogonalFourier, QuasiFourier, RandomBinning, RandomFourier, RBFSampler
+from mercer.feature_maps import (
+    D2PKRP,
+    PKRP,
+    SORF,
+    Fastfood,
+    OrthogonalFourier,
+    PolynomialCountSketch,
+    QuasiFourier,
+    RandomBinning,
+    RandomFourier,
+    RandomMaclaurin,
+    RBFSampler,
+    TensorSketch,
+    TensorSRHT,
+)
 from mercer.learners import KernelClassifier, KernelRegressor, LinearClassifier, LinearRegressor
 from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
 
@@ -15,6 +29,12 @@ ESTIMATORS = [
     RandomFourier(32),
     RBFSampler(),
     SORF(32),
+    TensorSRHT(32),
+    TensorSketch(32),
+    PolynomialCountSketch(),
+    PKRP(32),
+    D2PKRP(32),
+    RandomMaclaurin(32),
     GaussianProjection(16),
     HadamardTransform(),
     SparseProjection(16),

@@ -8,7 +8,21 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import mercer
-from mercer.feature_maps import SORF, Fastfood, OrthogonalFourier, QuasiFourier, RandomBinning, RandomFourier, RBFSampler
+from mercer.feature_maps import (
+    D2PKRP,
+    PKRP,
+    SORF,
+    Fastfood,
+    OrthogonalFourier,
+    PolynomialCountSketch,
+    QuasiFourier,
+    RandomBinning,
+    RandomFourier,
+    RandomMaclaurin,
+    RBFSampler,
+    TensorSketch,
+    TensorSRHT,
+)
 from mercer.metrics import approximation
 from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
 
@@ -38,6 +52,25 @@ def test_features_approximate_the_laplace_kernel(X):
         assert np.sqrt(np.mean((Z @ Z.T - exact) ** 2)) < 1.2 / np.sqrt(16384)
 
 
+@pytest.mark.parametrize("feature_map", [TensorSRHT(4096), TensorSRHT(4096, complex=False), TensorSketch(4096), PKRP(4096, n_vectors=8192),
+                                         RandomMaclaurin(4096)], ids=str)  # fmt: skip
+def test_features_approximate_the_polynomial_kernel(feature_map, X):
+    Z = feature_map.set_params(degree=2, gamma=0.7, coef0=0.5, random_state=0).fit_transform(X)
+    exact = (0.7 * X @ X.T + 0.5) ** 2
+    scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
+    # A product of two signs or normal numbers has a variance of at most (9 - 1) k(x,x) k(y,y), and D of them that over D.
+    assert np.sqrt(np.mean(((Z @ Z.T - exact) / scale) ** 2)) < 1.2 * np.sqrt(8 / 4096)
+
+
+def test_features_approximate_the_quadratic_kernel(X):
+    squares = (X**2) @ (X**2).T
+    for s in [1.0, 3.0, 5.0]:
+        Z = D2PKRP(8192, gamma=1.0, n_terms=2, s=s, random_state=0).fit_transform(X)
+        exact = (X @ X.T) ** 2 + (s - 3) / 2 * squares
+        # Fourth moments of sparse entries are up to s, and so are the lengths.
+        assert np.sqrt(np.mean((Z @ Z.T - exact) ** 2)) < 6 * (X**2).sum(axis=1).max() ** 2 / np.sqrt(8192), s
+
+
 @pytest.mark.parametrize("cls", LINEAR)
 def test_projections_keep_inner_products(cls, X):
     Z = cls(4096, random_state=0).fit_transform(X)
@@ -61,6 +94,12 @@ ALL = [
     RandomFourier(64, kernel="rational_quadratic", alpha=2.0, gamma="median", random_state=3),
     RBFSampler(gamma="scale", random_state=3),
     SORF(64, waves="phase", random_state=3),
+    TensorSRHT(64, degree=3, random_state=3),
+    TensorSketch(63, degree=3, random_state=3),
+    PolynomialCountSketch(degree=3, coef0=1, random_state=3),
+    PKRP(64, n_terms=2, n_vectors=40, s=3.0, random_state=3),
+    D2PKRP(64, s=None, random_state=3),
+    RandomMaclaurin(128, kernel="exponential", gamma=0.1, random_state=3),
     GaussianProjection(16, random_state=3),
     HadamardTransform(),
     SparseProjection(16, random_state=3),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mercer::dataset::ClassLabel;
-use mercer::feature_maps::{HadamardBlocks, MapSpec, Waves};
+use mercer::feature_maps::{HadamardBlocks, MapSpec, VectorLaw, Waves};
 use mercer::kernels::Kernel;
 use mercer::learners::{ClassWeight, Loss, ResolvedLearner, Solver};
 use mercer::metrics::ClassificationReport;
@@ -49,6 +49,9 @@ pub(crate) fn bytes(n: u64) -> String {
 pub(crate) fn kernel(kernel: Kernel) -> String {
     match kernel {
         Kernel::Linear => "the linear kernel".to_owned(),
+        Kernel::Polynomial { degree, gamma, c } => {
+            format!("the polynomial kernel of degree {degree}, gamma {}, coef0 {}", number(gamma), number(c))
+        }
         Kernel::Rbf { gamma } => format!("the RBF kernel, gamma {}", number(gamma)),
         Kernel::Laplace { gamma } => format!("the Laplace kernel, gamma {}", number(gamma)),
         Kernel::Cauchy { gamma } => format!("the Cauchy kernel, gamma {}", number(gamma)),
@@ -72,6 +75,12 @@ pub(crate) fn parameters(map: &MapSpec) -> Vec<String> {
             scales.into_iter().chain(waves).collect()
         }
         MapSpec::Binning { n_bins, .. } => vec![format!("n-bins {n_bins}")],
+        MapSpec::TensorSrht(spec) => (!spec.complex).then(|| "signs real".to_owned()).into_iter().collect(),
+        MapSpec::PkRp(spec) => {
+            let s = if let VectorLaw::Sparse(s) = spec.law { Some(format!("s {}", number(s))) } else { None };
+            let terms = (spec.n_terms > 1).then(|| format!("n-terms {}", spec.n_terms));
+            [format!("n-vectors {}", spec.n_vectors())].into_iter().chain(terms).chain(s).collect()
+        }
         MapSpec::SparseProjection { s, .. } => vec![format!("s {}", number(*s))],
         MapSpec::Hadamard { blocks: HadamardBlocks::Split } => vec!["blocks split".to_owned()],
         _ => Vec::new(),

@@ -329,13 +329,17 @@ fn flags_of_other_maps() {
     let map = |flags: &str, says: &[&str]| refuse(&folder, &format!("train a.csv --n-components 8 {flags}"), says);
     map("--nu 2.5", &["--nu is of use with --kernel matern only"]);
     map("--alpha 2 --kernel cauchy", &["--alpha is of use with --kernel rational-quadratic only"]);
-    map(
-        "--map srht --gamma 1",
-        &["--gamma is of use with --map fourier, orthogonal, sorf, fastfood, quasi and binning"],
-    );
+    map("--map srht --gamma 1", &["--gamma is of use with maps of a kernel only"]);
+    map("--degree 3", &["--degree is of use with --map tensor-srht, tensor-sketch and pk-rp only"]);
+    map("--map sorf --coef0 1", &["--coef0 is of use with --map tensor-srht"]);
+    map("--map pk-rp --signs real", &["--signs is of use with --map tensor-srht only"]);
+    map("--map tensor-srht --n-terms 2", &["--n-terms is of use with --map pk-rp only"]);
+    map("--map tensor-srht --kernel rbf", &["--kernel is of use with --map fourier"]);
+    map("--map tensor-sketch --degree 0", &["--degree is 0", "1 to 64"]);
+    map("--map pk-rp --n-vectors 1", &["--n-vectors is 1"]);
     map("--map binning --kernel rbf", &["--kernel is of use with --map fourier"]);
     map("--map sorf --n-bins 4", &["--n-bins is of use with --map binning only"]);
-    map("--s 3", &["--s is of use with --map sparse-projection only"]);
+    map("--s 3", &["--s is of use with --map sparse-projection and pk-rp only"]);
     map("--map sorf --blocks split", &["--blocks is of use with --map hadamard only"]);
     map("--map sorf --kernel laplace", &["laplace has fourier and quasi"]);
     map("--length-scales 1,2", &["2 numbers for 3 inputs"]);

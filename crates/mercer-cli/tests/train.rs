@@ -39,6 +39,18 @@ fn digits_with_all_defaults() {
     assert!(size as f64 <= 1.1 * f64::from(4097 * 10 * 4) + 4096.0, "{size} bytes");
 }
 
+/// The polynomial kernel of degree 3 by every map of it.
+#[test]
+fn digits_by_maps_of_polynomial_kernels() {
+    let folder = Folder::new();
+    for map in ["tensor-srht", "tensor-srht --signs real", "tensor-sketch", "pk-rp --n-terms 2 --n-vectors 600 --s 3"] {
+        let command = format!("train --sample digits --n-components 1024 --degree 3 --map {map}");
+        let report = folder.json(&command);
+        assert!(report["test"]["accuracy"].as_f64().unwrap() >= 0.96, "{map}: {}", report["test"]);
+        assert_eq!(report["spec"]["map"]["spec"]["degree"], 3, "{map}");
+    }
+}
+
 #[test]
 fn cross_validation_is_reported() {
     let folder = Folder::new();

@@ -262,6 +262,53 @@ impl<T: Copy> CsrMatrix<T> {
         self.finish_row();
     }
 
+    /// Makes room for so many more rows and values.
+    pub fn reserve(&mut self, n_rows: usize, nnz: usize) {
+        self.indptr.reserve(n_rows);
+        self.indices.reserve(nnz);
+        self.values.reserve(nnz);
+    }
+
+    /// Adds copies of all rows of `other`, as [`CsrMatrix::push_row_of`] does of one.
+    ///
+    /// # Panics
+    /// As [`CsrMatrix::push_row_of`].
+    pub fn push_rows_of(&mut self, other: CsrView<'_, T>) {
+        let (IndexSlice::I32(indices), true) = (other.indices, self.is_between_rows()) else {
+            return (0..other.n_rows()).for_each(|i| self.push_row_of(other, i));
+        };
+        let (start, end) = (other.indptr.at(0), other.indptr.at(other.n_rows()));
+        self.widen(other.n_columns);
+        let before = self.values.len();
+        self.indices.extend_from_slice(&indices[start..end]);
+        self.values.extend_from_slice(&other.values[start..end]);
+        self.indptr.extend((1..=other.n_rows()).map(|i| (before + other.indptr.at(i) - start) as i64));
+    }
+
+    /// Adds rows of a matrix of another type; columns that they store widen the matrix.
+    ///
+    /// # Panics
+    /// When a row is being built, or there are fewer rows.
+    pub fn push_converted<S: Copy>(
+        &mut self,
+        other: &CsrMatrix<S>,
+        rows: std::ops::Range<usize>,
+        convert: impl Fn(S) -> T,
+    ) {
+        assert!(self.is_between_rows(), "a row is being built");
+        let (start, end) = (other.indptr[rows.start] as usize, other.indptr[rows.end] as usize);
+        let last = other.indices[start..end].iter().max();
+        self.widen(last.map_or(0, |&last| last as usize + 1));
+        let before = self.values.len();
+        self.indices.extend_from_slice(&other.indices[start..end]);
+        self.values.extend(other.values[start..end].iter().map(|&value| convert(value)));
+        self.indptr.extend(other.indptr[rows.start + 1..=rows.end].iter().map(|&at| at - start as i64 + before as i64));
+    }
+
+    fn is_between_rows(&self) -> bool {
+        self.indptr.last().is_some_and(|&end| end as usize == self.values.len())
+    }
+
     /// The same rows with at least `n_columns` columns.
     pub fn widen(&mut self, n_columns: usize) {
         self.n_columns = self.n_columns.max(n_columns);

@@ -20,6 +20,7 @@ mod aligned;
 mod arch;
 mod csr;
 mod dispatch;
+pub mod fft;
 pub mod huge_pages;
 mod matmul;
 pub mod ops;

@@ -7,6 +7,7 @@ use ndarray::{LinalgScalar, ScalarOperand};
 use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
+use crate::fft::RealFft;
 use crate::ops::sincos::SincosLane;
 use crate::vector::Vectors;
 
@@ -35,6 +36,10 @@ pub trait Scalar:
 
     /// The same value in f64: exact.
     fn to_f64(self) -> f64;
+
+    /// [`RealFft::new`].
+    #[doc(hidden)]
+    fn plan_fft(len: usize) -> RealFft<Self>;
 }
 
 /// The name of a [`Scalar`] type.
@@ -69,6 +74,10 @@ impl Scalar for f32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
+
+    fn plan_fft(len: usize) -> RealFft<Self> {
+        RealFft::planned(realfft::RealFftPlanner::new(), len)
+    }
 }
 
 impl Scalar for f64 {
@@ -82,6 +91,10 @@ impl Scalar for f64 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn plan_fft(len: usize) -> RealFft<Self> {
+        RealFft::planned(realfft::RealFftPlanner::new(), len)
     }
 }
 

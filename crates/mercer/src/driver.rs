@@ -239,8 +239,14 @@ impl<'p> Driver<'p> {
             each(&panel.targets)?;
             let rows = panel.rows.view();
             if let (true, Rows::Sparse(rows)) = (map.keeps_rows(), rows) {
-                let kept = sparse.get_or_insert_with(|| CsrMatrix::new(rows.n_columns()));
-                (0..rows.n_rows()).for_each(|i| kept.push_row_of(rows, i));
+                let kept = sparse.get_or_insert_with(|| {
+                    let mut kept = CsrMatrix::new(rows.n_columns());
+                    // The rows to come are about as long as the first ones.
+                    let nnz = rows.nnz() as f64 / rows.n_rows().max(1) as f64 * n_rows as f64;
+                    kept.reserve(n_rows as usize, (1.02 * nnz) as usize);
+                    kept
+                });
+                kept.push_rows_of(rows);
                 return Ok(());
             }
             if dense.is_empty() {

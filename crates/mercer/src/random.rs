@@ -83,6 +83,8 @@ pub enum Purpose {
     Order = 12,
     /// Rows dealt to the parts whose scores become probabilities; index = row of the data.
     Calibration = 13,
+    /// Seeds of maps that follow others; index = place.
+    Chain = 14,
 }
 
 /// The random numbers of one (seed, purpose, lane).

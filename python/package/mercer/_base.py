@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
@@ -114,8 +114,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, order="C", reset=False)
-        return self._map.transform(rows(X), threads(self.n_jobs))
+        # The core looks for values that are no numbers while they are in cache.
+        checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
+        X = validated(self, X, reset=False, **checks)
+        try:
+            return self._map.transform(rows(X), threads(self.n_jobs))
+        except ValueError:
+            # In scikit-learn's words, where that is what is wrong.
+            assert_all_finite(X.data if issparse(X) else X, estimator_name=type(self).__name__, input_name="X")
+            raise
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_map")

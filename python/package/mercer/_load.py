@@ -88,11 +88,27 @@ def map_parameters(spec: dict[str, Any]) -> dict[str, Any]:
         classes = {"fourier": "RandomFourier", "orthogonal": "OrthogonalFourier", "sorf": "SORF",
                    "fastfood": "Fastfood", "quasi": "QuasiFourier"}  # fmt: skip
         return {"map": getattr(feature_maps, classes[frequencies])(**parameters)}
+    for ours, theirs in {"c": "coef0", "law": "s"}.items():
+        if ours in spec:
+            spec[theirs] = spec.pop(ours)
+    if "s" in spec:
+        spec["s"] = spec["s"]["sparse"] if isinstance(spec["s"], dict) else spec["s"] if spec["s"] != "gaussian" else None
+    if name == "maclaurin":
+        kernel = dict(spec.pop("kernel"))
+        spec["kernel"] = {"polynomial": "poly"}.get(kernel["name"], kernel["name"])
+        spec |= {"degree": kernel["degree"], "coef0": kernel["c"]} if "degree" in kernel else {}
     classes = {
+        "tensor_srht": feature_maps.TensorSRHT,
+        "tensor_sketch": feature_maps.TensorSketch,
+        "pk_rp": feature_maps.PKRP,
+        "d2pk_rp": feature_maps.D2PKRP,
+        "maclaurin": feature_maps.RandomMaclaurin,
         "binning": feature_maps.RandomBinning,
         "gaussian_projection": projections.GaussianProjection,
         "sparse_projection": projections.SparseProjection,
         "srht": projections.SRHT,
         "hadamard": projections.HadamardTransform,
     }
+    if name not in classes:
+        raise ValueError(f"a model of the map {name} has no estimator: use `mercer predict`")
     return {"map": classes[name](**spec)}

@@ -12,6 +12,19 @@ class                  frequencies                                              
 `RBFSampler`           independent: scikit-learn's name and parameters             d · D
 =====================  ==========================================================  =======================
 
+Of polynomial kernels, and others of the inner product, for degree g:
+
+=======================  ========================================================  =======================
+class                    features                                                  cost of a row
+=======================  ========================================================  =======================
+`TensorSRHT`             products of coordinates of Walsh-Hadamard transforms      g · D · log d
+`TensorSketch`           convolved count sketches: for sparse rows                 g · (d + D · log D)
+`PolynomialCountSketch`  the same: scikit-learn's name and parameters              g · (d + D · log D)
+`RandomMaclaurin`        products for each power of a series                       g · D · log d
+`PKRP`                   sums of products of p shared random projections           d · p + g · D
+`D2PKRP`                 alternating sums of t squares, of degree two              d · D · t
+=======================  ========================================================  =======================
+
 For d inputs and D features. All take dense and CSR rows, keep float32, and give the same bits for any ``n_jobs``.
 """
 
@@ -24,8 +37,10 @@ from typing import Any
 import numpy as np
 
 from mercer._base import FeatureMap
+from mercer._polynomial import D2PKRP, PKRP, PolynomialCountSketch, RandomMaclaurin, TensorSketch, TensorSRHT
 
-__all__ = ["Fastfood", "OrthogonalFourier", "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "SORF"]
+__all__ = ["D2PKRP", "Fastfood", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "QuasiFourier", "RBFSampler",
+           "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "TensorSRHT", "TensorSketch"]  # fmt: skip
 
 _PARAMETERS = """
     Parameters

@@ -4,6 +4,7 @@ mod compare;
 mod data;
 mod learner;
 mod model;
+mod product;
 
 use std::path::PathBuf;
 

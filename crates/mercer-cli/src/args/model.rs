@@ -5,6 +5,7 @@ use mercer::Dtype;
 use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
 use mercer::preprocess::PreprocessSpec;
 
+use super::product::PolynomialArgs;
 use super::whole;
 use crate::failure::Failure;
 
@@ -17,6 +18,8 @@ pub(crate) struct MapArgs {
     pub(crate) map: Map,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) polynomial: PolynomialArgs,
     /// Number of features: more are more accurate, and slower; hadamard and identity have theirs by the inputs
     /// [default: 4096]
     #[arg(long, value_name = "D", value_parser = whole::<usize>, allow_negative_numbers = true)]
@@ -24,7 +27,7 @@ pub(crate) struct MapArgs {
     /// Of a binning map: features that the bins of a grid share [default: 16]
     #[arg(long, value_name = "B", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_bins: Option<usize>,
-    /// Of a sparse projection: one entry in S is not zero [default: 3]
+    /// Of a sparse projection, or of the vectors of pk-rp: one entry in S is not zero [default: 3; pk-rp: normal entries]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) s: Option<f64>,
     /// Of the Walsh-Hadamard transform, for a length that is no power of two [default: padded]
@@ -117,15 +120,20 @@ pub(super) fn refuse(flag: &str, given: bool, with: &str) -> Result<(), Failure>
 }
 
 const SPECTRAL: &str = "--map fourier, orthogonal, sorf, fastfood and quasi";
-const WITH_GAMMA: &str = "--map fourier, orthogonal, sorf, fastfood, quasi and binning";
+const WITH_GAMMA: &str = "maps of a kernel";
 
 impl MapArgs {
     pub(crate) fn spec(&self) -> Result<MapSpec, Failure> {
         let n_components = self.n_components.unwrap_or(4096);
         self.refuse_n_components()?;
         refuse("--n-bins", self.n_bins.is_some() && self.map != Map::Binning, "--map binning")?;
-        refuse("--s", self.s.is_some() && self.map != Map::SparseProjection, "--map sparse-projection")?;
+        let takes_s = matches!(self.map, Map::SparseProjection | Map::PkRp);
+        refuse("--s", self.s.is_some() && !takes_s, "--map sparse-projection and pk-rp")?;
         refuse("--blocks", self.blocks.is_some() && self.map != Map::Hadamard, "--map hadamard")?;
+        if let Some(spec) = self.polynomial.map(self.map, n_components, self.kernel.gamma(), self.s)? {
+            self.kernel.refuse_kernel()?;
+            return Ok(spec);
+        }
         let spectral = |frequencies| self.kernel.spectral(frequencies, n_components).map(MapSpec::Spectral);
         let spec = match self.map {
             Map::Fourier => return spectral(Frequencies::Independent),
@@ -141,6 +149,7 @@ impl MapArgs {
             Map::GaussianProjection => MapSpec::GaussianProjection { n_components },
             Map::SparseProjection => MapSpec::SparseProjection { n_components, s: self.s.unwrap_or(3.0) },
             Map::Srht => MapSpec::Srht { n_components },
+            Map::TensorSrht | Map::TensorSketch | Map::PkRp => unreachable!("a map of the polynomial kernel"),
             Map::Identity => MapSpec::Identity,
             Map::Hadamard => MapSpec::Hadamard {
                 blocks: match self.blocks.unwrap_or(Blocks::Padded) {
@@ -178,6 +187,12 @@ pub(crate) enum Map {
     Quasi,
     /// Bins of random grids, of the Laplace kernel
     Binning,
+    /// Products of coordinates of Walsh-Hadamard transforms, of the polynomial kernel: the fastest for dense inputs
+    TensorSrht,
+    /// Convolved count sketches, of the polynomial kernel: the fastest for sparse inputs
+    TensorSketch,
+    /// Sums of products of shared random projections, of the polynomial kernel
+    PkRp,
     /// Random projection with normal entries: fewer coordinates, the same inner products
     GaussianProjection,
     /// Random projection with few entries

@@ -2,9 +2,11 @@
 
 pub mod cross;
 pub mod dot;
+pub mod finite;
 pub mod hadamard;
 pub mod overlap;
 pub mod philox;
+pub mod products;
 pub mod random;
 pub mod reflect;
 pub mod rounds;

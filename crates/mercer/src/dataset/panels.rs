@@ -279,11 +279,7 @@ fn append_sparse<S: Scalar, T: Scalar>(
     rows: &[usize],
     convert: impl Fn(S) -> f64,
 ) {
-    let from = from.view();
-    for &i in rows {
-        for (column, value) in from.row(i) {
-            to.push(column, T::from_f64(convert(value))).expect("the rows were checked when they were built");
-        }
-        to.finish_row();
+    for run in rows.chunk_by(|a, b| a + 1 == *b) {
+        to.push_converted(from, run[0]..run[0] + run.len(), |value| T::from_f64(convert(value)));
     }
 }

@@ -37,6 +37,9 @@ pub enum ClassLabel {
     Text(String),
 }
 
+/// As many labels are compared one by one.
+const FEW_LABELS: usize = 32;
+
 impl fmt::Display for ClassLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -265,8 +268,15 @@ impl TargetEncoder {
             })
         };
         let numeric = matches!(labels[0], ClassLabel::Number(_));
+        // Among few labels, a look at each is faster than the text that is their key.
+        let of_number = |x: f64| {
+            let is_x = |label: &ClassLabel| matches!(label, ClassLabel::Number(y) if *y == x);
+            labels.iter().take(FEW_LABELS).position(is_x).map(|at| at as u32)
+        };
         match block {
-            TargetBlock::Numbers(x) if numeric => x.iter().map(|&x| number_of(&ClassLabel::Number(x))).collect(),
+            TargetBlock::Numbers(x) if numeric => {
+                x.iter().map(|&x| of_number(x).map_or_else(|| number_of(&ClassLabel::Number(x)), Ok)).collect()
+            }
             TargetBlock::Numbers(x) => x.iter().map(|&x| number_of(&ClassLabel::Text(x.to_string()))).collect(),
             TargetBlock::Text(x) => x.iter().map(|text| number_of(&label_of(text, numeric))).collect(),
         }

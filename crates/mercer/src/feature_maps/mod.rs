@@ -3,20 +3,31 @@
 //! To add a map: one file here, one variant of [`MapSpec`], one line in `tests/all/contract.rs`.
 
 mod binning;
+mod chain;
+mod expansion;
 mod fourier;
 mod gamma;
 mod hadamard;
 mod identity;
+mod product;
 mod projection;
 mod spectral;
+mod tensor_sketch;
 
 pub use binning::BinningMap;
+pub use chain::ChainMap;
+pub use expansion::{ExpansionForm, ExpansionMap, ExpansionSpec};
 pub use fourier::{FourierMap, Waves};
 pub use gamma::{Distance, Gamma};
 pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use identity::IdentityMap;
+pub use product::{
+    Allocation, D2pkRpSpec, DotProduct, MaclaurinSpec, PkRpSpec, PowerShare, ProductMap, TableMap, TensorSrhtSpec,
+    VectorLaw,
+};
 pub use projection::ProjectionMap;
 pub use spectral::{Frequencies, SpectralKernel, SpectralMap, SpectralSpec};
+pub use tensor_sketch::{TensorSketch, TensorSketchSpec};
 
 use mercer_simd::Scalar;
 use ndarray::ArrayViewMut2;
@@ -72,6 +83,26 @@ pub enum MapSpec {
         gamma: Gamma,
         /// features that the bins of a grid share
         n_bins: usize,
+    },
+    /// Products of coordinates of Walsh-Hadamard transforms, of the polynomial kernel: [`ProductMap`].
+    TensorSrht(TensorSrhtSpec),
+    /// Products of as many factors as the powers of a series: [`ProductMap`].
+    Maclaurin(MaclaurinSpec),
+    /// Sums of products of shared projections, of the polynomial kernel: [`TableMap`].
+    PkRp(PkRpSpec),
+    /// Alternating sums of squares of projections, of the quadratic kernel: [`ProductMap`].
+    #[serde(rename = "d2pk_rp")]
+    D2pkRp(D2pkRpSpec),
+    /// Convolved count sketches, of the polynomial kernel: [`TensorSketch`].
+    TensorSketch(TensorSketchSpec),
+    /// All products of two or three inputs, of the polynomial kernel: [`ExpansionMap`].
+    Expansion(ExpansionSpec),
+    /// A map, and a random projection of its features: [`ChainMap`].
+    Chain {
+        /// any map but another chain
+        first: Box<MapSpec>,
+        /// a projection
+        then: Box<MapSpec>,
     },
     /// A random projection with normal entries: [`ProjectionMap::gaussian`].
     GaussianProjection {
@@ -134,6 +165,20 @@ impl MapSpec {
                 binning::check_shape(n_components, n_bins)?;
                 gamma.validate()
             }
+            Self::TensorSrht(ref spec) => spec.validate(),
+            Self::Maclaurin(ref spec) => spec.validate(),
+            Self::PkRp(ref spec) => spec.validate(),
+            Self::D2pkRp(ref spec) => spec.validate(),
+            Self::TensorSketch(ref spec) => spec.validate(),
+            Self::Expansion(ref spec) => spec.validate(),
+            Self::Chain { ref first, ref then } => {
+                if matches!(**first, Self::Chain { .. }) {
+                    return Err(Error::parameter("first", "chain", "a map that is no chain itself"));
+                }
+                chain::check_then(then)?;
+                first.validate()?;
+                then.validate()
+            }
             Self::GaussianProjection { n_components } | Self::Srht { n_components } => {
                 projection::check_n_components(n_components)
             }
@@ -150,6 +195,13 @@ impl MapSpec {
         match self {
             Self::Spectral(spec) => spec.frequencies.name(),
             Self::Binning { .. } => "binning",
+            Self::TensorSrht(_) => "tensor_srht",
+            Self::Maclaurin(_) => "maclaurin",
+            Self::PkRp(_) => "pk_rp",
+            Self::D2pkRp(_) => "d2pk_rp",
+            Self::TensorSketch(_) => "tensor_sketch",
+            Self::Expansion(_) => "expansion",
+            Self::Chain { .. } => "chain",
             Self::GaussianProjection { .. } => "gaussian_projection",
             Self::SparseProjection { .. } => "sparse_projection",
             Self::Srht { .. } => "srht",
@@ -163,9 +215,16 @@ impl MapSpec {
         match *self {
             Self::Spectral(SpectralSpec { n_components, .. })
             | Self::Binning { n_components, .. }
+            | Self::TensorSrht(TensorSrhtSpec { n_components, .. })
+            | Self::Maclaurin(MaclaurinSpec { n_components, .. })
+            | Self::PkRp(PkRpSpec { n_components, .. })
+            | Self::D2pkRp(D2pkRpSpec { n_components, .. })
+            | Self::TensorSketch(TensorSketchSpec { n_components, .. })
             | Self::GaussianProjection { n_components }
             | Self::SparseProjection { n_components, .. }
             | Self::Srht { n_components } => n_components,
+            Self::Expansion(ref spec) => spec.n_components(n_inputs),
+            Self::Chain { ref first, ref then } => then.n_components(first.n_components(n_inputs)),
             Self::Hadamard { blocks } => blocks.n_components(n_inputs),
             Self::Identity => n_inputs,
         }
@@ -173,15 +232,32 @@ impl MapSpec {
 
     /// The kernel's width as asked for, where it has one.
     pub fn gamma(&self) -> Option<Gamma> {
-        match *self {
-            Self::Spectral(SpectralSpec { gamma, .. }) | Self::Binning { gamma, .. } => Some(gamma),
-            _ => None,
+        self.clone().gamma_mut().copied()
+    }
+
+    fn gamma_mut(&mut self) -> Option<&mut Gamma> {
+        match self {
+            Self::Spectral(SpectralSpec { gamma, .. })
+            | Self::Binning { gamma, .. }
+            | Self::TensorSrht(TensorSrhtSpec { gamma, .. })
+            | Self::Maclaurin(MaclaurinSpec { gamma, .. })
+            | Self::PkRp(PkRpSpec { gamma, .. })
+            | Self::D2pkRp(D2pkRpSpec { gamma, .. })
+            | Self::TensorSketch(TensorSketchSpec { gamma, .. })
+            | Self::Expansion(ExpansionSpec { gamma, .. }) => Some(gamma),
+            Self::Chain { first, .. } => first.gamma_mut(),
+            Self::GaussianProjection { .. }
+            | Self::SparseProjection { .. }
+            | Self::Srht { .. }
+            | Self::Hadamard { .. }
+            | Self::Identity => None,
         }
     }
 
     /// What gamma multiplies.
     pub fn distance(&self) -> Distance {
         match self {
+            Self::Chain { first, .. } => first.distance(),
             Self::Spectral(SpectralSpec { kernel: SpectralKernel::Laplace, .. }) | Self::Binning { .. } => Distance::L1,
             _ => Distance::SquaredL2,
         }
@@ -193,18 +269,37 @@ impl MapSpec {
         match self {
             Self::Spectral(spec) => spec.n_entries(n_inputs),
             Self::Binning { n_bins, .. } => d.saturating_mul(3 * (n / *n_bins as u64)),
+            Self::TensorSrht(spec) => transforms(n_inputs, n, u64::from(spec.degree)),
+            // No power has more factors than the last one, and all have whole blocks.
+            Self::Maclaurin(spec) => {
+                let powers = spec.kernel.coefficients().len() as u64;
+                transforms(n_inputs, n.saturating_add(powers * padded_len(n_inputs) as u64), powers)
+            }
+            Self::PkRp(spec) => {
+                let indices = (spec.n_terms as u64).saturating_mul(u64::from(spec.degree)).saturating_mul(n);
+                spec.law.n_entries(d, spec.n_vectors() as u64).saturating_add(indices)
+            }
+            Self::D2pkRp(spec) => spec.law.n_entries(d, n.saturating_mul(spec.n_terms as u64)),
+            Self::TensorSketch(spec) => (2 * u64::from(spec.degree)).saturating_mul(d).saturating_add(6 * n),
             Self::GaussianProjection { .. } => d.saturating_mul(n),
             Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
             Self::Srht { .. } => {
                 n.div_ceil(padded_len(n_inputs) as u64).saturating_mul(2 * padded_len(n_inputs) as u64)
             }
-            Self::Hadamard { .. } | Self::Identity => 0,
+            Self::Chain { first, then } => {
+                first.n_entries(n_inputs).saturating_add(then.n_entries(first.n_components(n_inputs)))
+            }
+            Self::Expansion(_) | Self::Hadamard { .. } | Self::Identity => 0,
         }
     }
 
     /// Numbers in f64 beside those of [`MapSpec::n_entries`] while the map is drawn.
     pub fn n_drawn_from(&self, n_inputs: usize) -> u64 {
-        if let Self::Spectral(spec) = self { spec.n_drawn_from(n_inputs) } else { 0 }
+        match self {
+            Self::Spectral(spec) => spec.n_drawn_from(n_inputs),
+            Self::Chain { first, .. } => first.n_drawn_from(n_inputs),
+            _ => 0,
+        }
     }
 
     /// Whether rows of this length are rows, and an ordinary memory holds the map, what it is drawn from and a row of
@@ -212,13 +307,18 @@ impl MapSpec {
     pub(crate) fn fits(&self, n_inputs: usize) -> bool {
         n_inputs <= MAX_INPUTS
             && self.n_components(n_inputs) as u64 <= MAX_ENTRIES
+            && self.first_of_chain().is_none_or(|first| first.fits(n_inputs))
             && self.n_entries(n_inputs).saturating_add(self.n_drawn_from(n_inputs)) <= MAX_ENTRIES
+    }
+
+    fn first_of_chain(&self) -> Option<&Self> {
+        if let Self::Chain { first, .. } = self { Some(first) } else { None }
     }
 
     /// The map in numbers; `gamma` is of no use to a map without one.
     pub fn resolve(&self, gamma: f64, n_inputs: usize, seed: u64) -> ResolvedMap {
         let mut spec = self.clone();
-        if let Self::Spectral(SpectralSpec { gamma: place, .. }) | Self::Binning { gamma: place, .. } = &mut spec {
+        if let Some(place) = spec.gamma_mut() {
             *place = Gamma::Value(gamma);
         }
         ResolvedMap { spec, n_inputs, seed, random_layout: LAYOUT_VERSION }
@@ -265,6 +365,17 @@ impl ResolvedMap {
             MapSpec::Binning { n_components, n_bins, .. } => {
                 Box::new(BinningMap::new(n_inputs, n_components, n_bins, self.gamma(), seed)?)
             }
+            MapSpec::TensorSrht(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
+            MapSpec::Maclaurin(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
+            MapSpec::PkRp(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
+            MapSpec::D2pkRp(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
+            MapSpec::TensorSketch(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
+            MapSpec::Expansion(ref spec) => Box::new(spec.map(self.gamma(), n_inputs)?),
+            MapSpec::Chain { ref then, .. } => {
+                let first = self.first_of_chain().expect("a chain");
+                let then = then.resolve(f64::NAN, first.n_components(), chain::seed_behind(seed));
+                Box::new(ChainMap::new(first.build()?, then.build()?))
+            }
             MapSpec::GaussianProjection { n_components } => {
                 Box::new(ProjectionMap::gaussian(n_inputs, n_components, seed)?)
             }
@@ -277,6 +388,11 @@ impl ResolvedMap {
         })
     }
 
+    /// The map whose features a chain projects.
+    fn first_of_chain(&self) -> Option<Self> {
+        self.spec.first_of_chain().map(|first| Self { spec: first.clone(), ..*self })
+    }
+
     /// The name in specs and flags.
     pub fn name(&self) -> &'static str {
         self.spec.name()
@@ -287,6 +403,15 @@ impl ResolvedMap {
         match &self.spec {
             MapSpec::Spectral(spec) => spec.kernel.with_gamma(self.gamma()),
             MapSpec::Binning { .. } => Kernel::Laplace { gamma: self.gamma() },
+            MapSpec::Chain { .. } => self.first_of_chain().expect("a chain").kernel(),
+            MapSpec::D2pkRp(spec) => spec.kernel(self.gamma()),
+            MapSpec::Maclaurin(spec) => spec.kernel.with_gamma(self.gamma()),
+            MapSpec::TensorSrht(TensorSrhtSpec { degree, c, .. })
+            | MapSpec::PkRp(PkRpSpec { degree, c, .. })
+            | MapSpec::TensorSketch(TensorSketchSpec { degree, c, .. })
+            | MapSpec::Expansion(ExpansionSpec { degree, c, .. }) => {
+                Kernel::Polynomial { degree: *degree, gamma: self.gamma(), c: *c }
+            }
             _ => Kernel::Linear,
         }
     }
@@ -315,6 +440,12 @@ impl ResolvedMap {
     }
 }
 
+/// Diagonals, scales and offsets of `n_factors` factors of n coordinates of transforms.
+fn transforms(n_inputs: usize, n: u64, n_factors: u64) -> u64 {
+    let block_len = padded_len(n_inputs) as u64;
+    (3 * n_factors).saturating_mul(n.div_ceil(block_len).saturating_mul(block_len))
+}
+
 /// A matrix beyond this many entries does not fit an ordinary computer.
 const MAX_ENTRIES: u64 = 1 << 31;
 
@@ -328,6 +459,15 @@ mod tests {
             Frequencies::ALL.map(|frequencies| MapSpec::Spectral(SpectralSpec::new(frequencies, 2, gamma))).into();
         specs.extend([
             MapSpec::Binning { n_components: 2, gamma, n_bins: 2 },
+            MapSpec::TensorSrht(TensorSrhtSpec::new(2, 2)),
+            MapSpec::Maclaurin(MaclaurinSpec::new(4, DotProduct::Polynomial { degree: 1, c: 1.0 })),
+            MapSpec::PkRp(PkRpSpec::new(2, 2)),
+            MapSpec::D2pkRp(D2pkRpSpec { n_terms: 2, ..D2pkRpSpec::new(2) }),
+            MapSpec::TensorSketch(TensorSketchSpec::new(2, 2)),
+            MapSpec::Chain {
+                first: Box::new(MapSpec::TensorSketch(TensorSketchSpec::new(4, 2))),
+                then: Box::new(MapSpec::Srht { n_components: 2 }),
+            },
             MapSpec::GaussianProjection { n_components: 2 },
             MapSpec::SparseProjection { n_components: 2, s: 3.0 },
             MapSpec::Srht { n_components: 2 },

@@ -4,6 +4,8 @@
 //! |---|---|---|---|
 //! | `linear` | ⟨x,y⟩ | – | |
 //! | `polynomial` | (γ⟨x,y⟩ + c)^degree | degree ≥ 1, γ > 0, c ≥ 0 | |
+//! | `quadratic` | γ²(⟨x,y⟩² + (w−1)Σxᵢ²yᵢ²) | γ > 0, w = squares ≥ 0 | LS18 |
+//! | `exponential` | exp(γ⟨x,y⟩) | γ > 0 | |
 //! | `rbf` | exp(−γ‖x−y‖²) | γ > 0 | |
 //! | `laplace` | exp(−γ‖x−y‖₁) | γ > 0 | |
 //! | `matern` | M_ν(√(2ν)·‖x−y‖/ℓ), M_ν(z) = 2^(1−ν)/Γ(ν)·z^ν K_ν(z) | 0 < ν ≤ 1000, ℓ > 0 | RW06 eq. 4.14 |
@@ -39,7 +41,8 @@
 //! "Efficient additive kernels via explicit feature maps", PAMI 34, 2012. ZMLS07, Zhang, Marszałek, Lazebnik and Schmid, "Local
 //! features and kernels for classification of texture and object categories", IJCV 73, 2007. CS09, Cho and Saul, "Kernel methods
 //! for deep learning", NIPS 2009. RSSB05, Ralaivola, Swamidass, Saigo and Baldi, "Graph kernels for chemical informatics",
-//! Neural Networks 18, 2005. CM21, I. Y. Castellanos Martínez, *Scalable Kernel Methods using Randomized Numerical Linear
+//! Neural Networks 18, 2005. LS18, López-Sánchez, Corchado and González Arrieta, "Data-independent random projections from the feature-map
+//! of the homogeneous polynomial kernel of degree two", Information Sciences 2018. CM21, I. Y. Castellanos Martínez, *Scalable Kernel Methods using Randomized Numerical Linear
 //! Algebra*, master's thesis, Universidad Nacional de Colombia 2021.
 //!
 //! ```
@@ -64,6 +67,7 @@ mod overlaps;
 mod pairs;
 mod polynomial;
 mod products;
+mod quadratic;
 mod readings;
 #[cfg(test)]
 mod tests;
@@ -82,8 +86,9 @@ use decreasing::{AdditiveChi2, Cauchy, Exponential, RationalQuadratic, Tanimoto}
 use distances::check_shape;
 use formula::Formula;
 use matern::{MAX_NU, Matern};
-use polynomial::{Linear, Polynomial};
+use polynomial::{ExponentialOfProduct, Linear, Polynomial};
 use products::check_widths;
+use quadratic::Quadratic;
 use readings::Reading;
 
 /// A kernel with its parameters; the ranges are checked by [`Kernel::validate`] and by every use.
@@ -101,6 +106,19 @@ pub enum Kernel {
         gamma: f64,
         /// at least 0
         c: f64,
+    },
+    /// γ²(Σ over i ≠ j of xᵢxⱼyᵢyⱼ + w·Σxᵢ²yᵢ²): the polynomial kernel of degree 2 for w = 1, products of different inputs only
+    /// for w = 0, the kernel (12) of LS18.
+    Quadratic {
+        /// γ, above 0
+        gamma: f64,
+        /// w, at least 0
+        squares: f64,
+    },
+    /// exp(γ⟨x,y⟩), all polynomial kernels at once.
+    Exponential {
+        /// γ, above 0
+        gamma: f64,
     },
     /// exp(−γ‖x−y‖²), the Gaussian kernel of width σ for γ = 1/(2σ²).
     Rbf {
@@ -163,9 +181,14 @@ impl Kernel {
         match *self {
             Self::Linear | Self::AdditiveChi2 | Self::Tanimoto => Ok(()),
             Self::Rbf { gamma }
+            | Self::Exponential { gamma }
             | Self::Laplace { gamma }
             | Self::Cauchy { gamma }
             | Self::ExponentialChi2 { gamma } => positive("gamma", gamma),
+            Self::Quadratic { squares, .. } if !(squares >= 0.0 && squares.is_finite()) => {
+                Err(Error::parameter("squares", squares, "finite and at least 0"))
+            }
+            Self::Quadratic { gamma, .. } => positive("gamma", gamma),
             Self::Polynomial { degree: 0, .. } => Err(Error::parameter("degree", 0, "at least 1")),
             Self::Polynomial { c, .. } if !(c >= 0.0 && c.is_finite()) => {
                 Err(Error::parameter("c", c, "finite and at least 0"))
@@ -230,7 +253,7 @@ impl Kernel {
     /// Writes ‖φ(xᵢ)−φ(yⱼ)‖² = k(xᵢ,xᵢ) + k(yⱼ,yⱼ) − 2k(xᵢ,yⱼ) into `out` (`n_rows` of x × `n_rows` of y).
     ///
     /// Equal rows give exactly 0. Close rows keep their digits, as in 2 − 2exp(−γ‖x−y‖²) = −2·expm1(−γ‖x−y‖²), for every kernel
-    /// but the polynomial one, which gives 0 below 10⁻¹² of k(x,x) + k(y,y), where only rounding is left.
+    /// but the polynomial, the quadratic and the exponential one, which give 0 below 10⁻¹² of k(x,x) + k(y,y), where only rounding is left.
     ///
     /// # Errors
     /// As [`Kernel::gram_into`].
@@ -250,6 +273,8 @@ impl Kernel {
         Ok(match *self {
             Self::Linear => Box::new(Linear),
             Self::Polynomial { degree, gamma, c } => Box::new(Polynomial { degree, gamma, c }),
+            Self::Quadratic { gamma, squares } => Box::new(Quadratic { gamma, squares }),
+            Self::Exponential { gamma } => Box::new(ExponentialOfProduct { gamma }),
             Self::Rbf { gamma } => Box::new(Exponential { gamma, of: Reading::SquaredDistance }),
             Self::Laplace { gamma } => Box::new(Exponential { gamma, of: Reading::AbsoluteDistance }),
             Self::Matern { nu, length_scale } => Box::new(Matern::new(nu, length_scale)),

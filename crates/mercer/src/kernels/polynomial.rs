@@ -1,4 +1,4 @@
-//! Kernels of the inner product: linear and polynomial.
+//! Kernels of the inner product: linear, polynomial and exponential.
 
 use super::formula::Formula;
 use super::readings::Reading;
@@ -51,8 +51,32 @@ impl Formula for Polynomial {
     }
 
     fn distance(&self, product: f64, x: f64, y: f64) -> f64 {
-        let lengths = self.of_product(x) + self.of_product(y);
-        let distance = lengths - 2.0 * self.of_product(product);
-        if distance <= ROUNDING * lengths { 0.0 } else { distance }
+        distance(self.of_product(x), self.of_product(y), self.of_product(product))
     }
+}
+
+/// exp(γ⟨x,y⟩)
+pub(super) struct ExponentialOfProduct {
+    pub(super) gamma: f64,
+}
+
+impl Formula for ExponentialOfProduct {
+    fn reading(&self) -> Reading {
+        Reading::Product
+    }
+
+    fn kernel(&self, product: f64, _: f64, _: f64) -> f64 {
+        (self.gamma * product).exp()
+    }
+
+    fn distance(&self, product: f64, x: f64, y: f64) -> f64 {
+        distance((self.gamma * x).exp(), (self.gamma * y).exp(), (self.gamma * product).exp())
+    }
+}
+
+/// k(x,x) + k(y,y) − 2k(x,y)
+pub(super) fn distance(of_x: f64, of_y: f64, of_both: f64) -> f64 {
+    let lengths = of_x + of_y;
+    let distance = lengths - 2.0 * of_both;
+    if distance <= ROUNDING * lengths { 0.0 } else { distance }
 }

@@ -119,7 +119,7 @@ impl Panel {
     }
 
     /// ⟨x, y⟩ for a block of x: `n_rows` of x × `n_rows` of y.
-    fn multiply<T: Scalar>(&self, x: Rows<'_, T>) -> Result<Array2<f64>> {
+    pub(super) fn multiply<T: Scalar>(&self, x: Rows<'_, T>) -> Result<Array2<f64>> {
         let mut products = Array2::zeros((x.n_rows(), self.values.ncols()));
         if self.values.is_empty() {
             return Ok(products); // an empty array has no row-major strides for `matmul_into`

@@ -3,6 +3,7 @@
 //! | reading | of a pair | of a row | taken in blocks by |
 //! |---|---|---|---|
 //! | product | ⟨x,y⟩ | ‖x‖² | a matrix product |
+//! | quadratic | ⟨x,y⟩² + (w−1)Σxᵢ²yᵢ² | ‖x‖⁴ + (w−1)Σxᵢ⁴ | two matrix products |
 //! | squared distance | ‖x−y‖² | ‖x‖² | a matrix product, close pairs by differences |
 //! | relative distance | ‖x−y‖²/(‖x‖²+‖y‖²) | ‖x‖² | the same |
 //! | angle | θ, or θ−π beyond a right angle | ‖x‖ | a matrix product, nearly parallel pairs by unit vectors |
@@ -26,12 +27,17 @@ use super::overlaps::{
 };
 use super::pairs::{fold_rows, sum_of_pairs};
 use super::products::for_each_product_block;
+use super::quadratic::{for_each_quadratic_block, quadratic, quadratic_norms};
 use crate::Result;
 use crate::dataset::Rows;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reading {
     Product,
+    Quadratic {
+        /// w
+        squares: f64,
+    },
     SquaredDistance,
     RelativeDistance,
     Angle,
@@ -48,6 +54,7 @@ impl Reading {
     pub(super) fn of_rows<T: Scalar>(self, x: Rows<'_, T>) -> Result<Vec<f64>> {
         Ok(match self {
             Self::Product | Self::SquaredDistance | Self::RelativeDistance => squared_norms(x),
+            Self::Quadratic { squares } => quadratic_norms(squares, x),
             Self::Angle => norms(x),
             Self::AbsoluteDistance => fold_rows(x, 0.0, |sum, value| sum + value.abs()),
             Self::ChiSquared | Self::HarmonicMean => {
@@ -60,7 +67,7 @@ impl Reading {
     /// The number of a row and itself, from that of the row.
     pub(super) fn of_equal_rows(self, row: f64) -> f64 {
         match self {
-            Self::Product | Self::HarmonicMean => row,
+            Self::Product | Self::Quadratic { .. } | Self::HarmonicMean => row,
             _ => 0.0,
         }
     }
@@ -69,6 +76,10 @@ impl Reading {
     pub(super) fn of_pair<T: Scalar>(self, x: (Rows<'_, T>, usize), y: (Rows<'_, T>, usize)) -> f64 {
         match self {
             Self::Product => sum_of_pairs(x, y, |x, y| x * y),
+            Self::Quadratic { squares } => {
+                let of_squares = sum_of_pairs(x, y, |x, y| (x * y).powi(2));
+                quadratic(squares, sum_of_pairs(x, y, |x, y| x * y), of_squares)
+            }
             Self::SquaredDistance => sum_of_pairs(x, y, squared_difference),
             Self::RelativeDistance => relative_distance(x, y),
             Self::Angle => angle(x, y),
@@ -91,6 +102,7 @@ impl Reading {
     ) -> Result<()> {
         match self {
             Self::Product => for_each_product_block(x.0, y.0, visit),
+            Self::Quadratic { squares } => for_each_quadratic_block(squares, x.0, y.0, visit),
             Self::SquaredDistance => for_each_distance_block(x, y, visit),
             Self::RelativeDistance => for_each_relative_distance_block(x, y, visit),
             Self::Angle => for_each_angle_block(x, y, visit),

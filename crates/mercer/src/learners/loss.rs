@@ -103,32 +103,25 @@ impl Loss {
         if matches!(self, Self::Logistic | Self::Softmax) { 0.25 } else { 2.0 }
     }
 
-    /// Puts the second derivative by each score of a row in its place; of joined outputs the diagonal of the matrix of them.
-    pub(super) fn curve(&self, scores: &mut [f64], target: impl Fn(usize) -> f64) {
+    /// Puts the second derivative by each score of a row in the place of the first one; of joined outputs the diagonal of the
+    /// matrix of them. All losses know the one from the other.
+    pub(super) fn curve(&self, slopes: &mut [f64], target: impl Fn(usize) -> f64) {
         let within = |yes: bool| if yes { 2.0 } else { 0.0 };
-        let mut each = |curvature: &dyn Fn(f64, f64) -> f64| {
-            scores.iter_mut().enumerate().for_each(|(i, score)| *score = curvature(*score, target(i)));
-        };
         match *self {
-            Self::Squared => scores.fill(2.0),
-            Self::Hinge => scores.fill(0.0),
-            Self::SquaredHinge => each(&|score, target| within(target * score < 1.0)),
-            Self::Huber { delta } => each(&|score, target| within((score - target).abs() <= delta)),
-            Self::SquaredEpsilonInsensitive { epsilon } => {
-                each(&|score, target| within((score - target).abs() > epsilon));
+            Self::Squared => slopes.fill(2.0),
+            Self::Hinge => slopes.fill(0.0),
+            Self::SquaredHinge | Self::SquaredEpsilonInsensitive { .. } => {
+                slopes.iter_mut().for_each(|slope| *slope = within(*slope != 0.0));
             }
-            Self::Logistic => {
-                each(&|score, _| {
-                    let small = (-score.abs()).exp();
-                    small / (1.0 + small).powi(2)
-                });
-            }
-            Self::Softmax => {
-                let most = scores.iter().fold(f64::NEG_INFINITY, |most, &score| most.max(score));
-                scores.iter_mut().for_each(|score| *score = (*score - most).exp());
-                let total: f64 = scores.iter().sum();
-                scores.iter_mut().for_each(|power| *power = *power / total * (1.0 - *power / total));
-            }
+            // Where the square ends the slope is 2δ.
+            Self::Huber { delta } => slopes.iter_mut().for_each(|slope| *slope = within(slope.abs() < 2.0 * delta)),
+            // The slope is the probability of the other class.
+            Self::Logistic => slopes.iter_mut().for_each(|slope| *slope = slope.abs() * (1.0 - slope.abs())),
+            // It is the probability, less one for the class of the row.
+            Self::Softmax => slopes.iter_mut().enumerate().for_each(|(i, slope)| {
+                let p = if target(i) > 0.0 { *slope + 1.0 } else { *slope };
+                *slope = p * (1.0 - p);
+            }),
         }
     }
 
@@ -242,16 +235,19 @@ fn each<T: Scalar>((scores, targets, weights): Panel<'_, T>, sums: &mut [f64], l
 }
 
 fn softmax<T: Scalar>((mut scores, targets, weights): Panel<'_, T>, sums: &mut [f64]) {
+    let mut powers = vec![0.0; scores.ncols()];
     let rows = scores.axis_iter_mut(Axis(0)).zip(targets.axis_iter(Axis(0))).zip(weights);
     for ((mut scores, targets), &weight) in rows {
         let weight = weight.to_f64();
         let most = scores.iter().fold(f64::NEG_INFINITY, |most, score| most.max((*score).to_f64()));
-        let total: f64 = scores.iter().map(|&score| (score.to_f64() - most).exp()).sum();
-        for (score, &target) in scores.iter_mut().zip(targets) {
-            let above = (*score).to_f64() - most;
-            let is_class = f64::from(target > T::zero());
-            sums[0] += weight * is_class * (total.ln() - above);
-            *score = T::from_f64(weight * (above.exp() / total - is_class));
+        powers.iter_mut().zip(&scores).for_each(|(power, &score)| *power = (score.to_f64() - most).exp());
+        let total: f64 = powers.iter().sum();
+        for ((score, &target), power) in scores.iter_mut().zip(targets).zip(&powers) {
+            let is_class = target > T::zero();
+            if is_class {
+                sums[0] += weight * (total.ln() - ((*score).to_f64() - most));
+            }
+            *score = T::from_f64(weight * (power / total - f64::from(is_class)));
         }
     }
 }
@@ -318,7 +314,7 @@ mod tests {
     fn curvatures_are_derivatives_of_slopes() {
         let ((scores, targets), step) = (problem(), 1e-6);
         for loss in LOSSES.into_iter().filter(|loss| *loss != Loss::Hinge) {
-            let mut curvatures = scores.row(0).to_vec();
+            let mut curvatures = total(loss, &scores, &targets).1.row(0).to_vec();
             loss.curve(&mut curvatures, |j| targets[[0, j]]);
             for (j, curvature) in curvatures.iter().enumerate() {
                 let slope = |by: f64| {

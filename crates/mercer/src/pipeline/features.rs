@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use mercer_simd::{Aligned, CsrMatrix, Scalar, huge_pages};
+use mercer_simd::ops::finite::all_finite;
+use mercer_simd::{Aligned, CsrMatrix, InstructionSet, Scalar, huge_pages};
 use ndarray::{Array2, ArrayViewMut2, Axis, concatenate};
 use rayon::prelude::*;
 
@@ -119,8 +120,8 @@ impl<T: Scalar> Features<T> {
     /// The features of rows, scaled and mapped in panels.
     ///
     /// # Errors
-    /// Rows of another width, [`Error::TooLarge`] for features that are not finite, [`Error::Memory`] where there is no room
-    /// for them, or [`Error::Interrupted`].
+    /// Rows of another width, [`Error::NotFinite`] for values that are no numbers, [`Error::TooLarge`] for features that are
+    /// none, [`Error::Memory`] where there is no room for them, or [`Error::Interrupted`].
     pub fn transform(&self, driver: &Driver<'_>, rows: Rows<'_, T>) -> Result<Array2<T>> {
         let (n_rows, got, expected) = (rows.n_rows(), rows.n_inputs(), self.spec.n_inputs());
         if got != expected && !(matches!(rows, Rows::Sparse(_)) && got < expected) {
@@ -140,10 +141,19 @@ impl<T: Scalar> Features<T> {
                 let scaled = self.scaled(panel);
                 driver.transform(self.map()?, scaled.view(), out.view_mut())?;
             }
-            let rows = out.as_slice().expect("row-major").par_chunks(width.max(1)).with_min_len(32);
-            // What was finite before the map: name the row, not a feature.
-            if let Some(row) = driver.install(|| rows.position_first(|row| !row.iter().all(|z| z.is_finite()))) {
-                return Err(Error::TooLarge { row: (start + row) as u64, dtype: T::DTYPE });
+            let isa = InstructionSet::best();
+            let is_finite = |i: usize| all_finite(isa, out.row(i).as_slice().expect("row-major"));
+            let rows = (0..out.nrows()).into_par_iter().with_min_len(32);
+            let bad = driver.install(|| rows.position_first(|i| !is_finite(i) || !values_are_finite(isa, panel, i)));
+            if let Some(at) = bad {
+                let row = (start + at) as u64;
+                // What was finite before the map: name the row, not a feature.
+                let too_large = Error::TooLarge { row, dtype: T::DTYPE };
+                return Err(first_not_finite(panel, at).map_or(too_large, |(input, value)| Error::NotFinite {
+                    row,
+                    input,
+                    value,
+                }));
             }
         }
         Ok(out)
@@ -155,7 +165,7 @@ impl<T: Scalar> Features<T> {
             Rows::Dense(x) => PanelRows::Dense(x.as_standard_layout().into_owned()),
             Rows::Sparse(x) => {
                 let mut panel = CsrMatrix::new(self.spec.n_inputs());
-                (0..x.n_rows()).for_each(|i| panel.push_row_of(x, i));
+                panel.push_rows_of(x);
                 PanelRows::Sparse(panel)
             }
         };
@@ -281,7 +291,7 @@ fn join<T: Scalar>(panels: &[PanelRows<T>], n_inputs: usize) -> PanelRows<T> {
         let mut joined = CsrMatrix::new(n_inputs);
         for panel in panels {
             if let PanelRows::Sparse(rows) = panel {
-                (0..rows.n_rows()).for_each(|i| joined.push_row_of(rows.view(), i));
+                joined.push_rows_of(rows.view());
             }
         }
         return PanelRows::Sparse(joined);
@@ -341,6 +351,27 @@ fn seconds_per_row<T: Scalar>(map: &dyn FeatureMap<T>, rows: Rows<'_, T>, driver
         best = best.min(begun.elapsed());
     }
     Ok(best.as_secs_f64() / n_rows as f64)
+}
+
+/// The first value of row `i` that is no number.
+fn first_not_finite<T: Scalar>(rows: Rows<'_, T>, i: usize) -> Option<(usize, f64)> {
+    let is_bad = |(_, value): &(usize, T)| !value.is_finite();
+    let bad = match rows {
+        Rows::Dense(x) => x.row(i).iter().copied().enumerate().find(is_bad),
+        Rows::Sparse(x) => x.row(i).find(is_bad),
+    };
+    bad.map(|(input, value)| (input, value.to_f64()))
+}
+
+/// Whether row `i` has numbers only.
+fn values_are_finite<T: Scalar>(isa: InstructionSet, rows: Rows<'_, T>, i: usize) -> bool {
+    match rows {
+        Rows::Dense(x) => {
+            let row = x.row(i);
+            row.as_slice().map_or_else(|| row.iter().all(|x| x.is_finite()), |row| all_finite(isa, row))
+        }
+        Rows::Sparse(x) => all_finite(isa, &x.values()[x.row_range(i)]),
+    }
 }
 
 #[cfg(test)]

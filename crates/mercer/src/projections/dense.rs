@@ -34,6 +34,19 @@ impl<T: Scalar> DenseProjection<T> {
         Ok(Self::drawn(&inputs, &outputs, |columns| normal_columns(seed, Purpose::Projection, n_inputs, columns)))
     }
 
+    /// Entries of any law, times `factor`: the columns of this range of a matrix whose column j is a pure function of
+    /// (seed, j).
+    ///
+    /// # Errors
+    /// As [`DenseProjection::gaussian`].
+    pub fn of_law(law: Law, seed: u64, n_inputs: usize, range: Range<usize>, factor: f64) -> Result<Self> {
+        Self::check(n_inputs, range.len(), 0)?;
+        let (inputs, outputs) = (vec![1.0; n_inputs], vec![factor; range.len()]);
+        Ok(Self::drawn(&inputs, &outputs, |tile| {
+            columns(law, seed, Purpose::Projection, n_inputs, range.start + tile.start..range.start + tile.end)
+        }))
+    }
+
     /// Frequencies of a kernel, independent of one another; column j is a pure function of (seed, j).
     ///
     /// # Errors

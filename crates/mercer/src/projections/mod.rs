@@ -16,8 +16,8 @@ mod sparse_sign;
 mod spectrum;
 
 pub use dense::DenseProjection;
-pub use hadamard::HadamardProjection;
 pub(crate) use hadamard::frequency_block_len;
+pub use hadamard::{Diagonal, HadamardProjection};
 pub use sparse_sign::SparseSignProjection;
 pub use spectrum::Spectrum;
 

@@ -43,6 +43,15 @@ impl<T: Scalar> SparseSignProjection<T> {
     /// [`Error::Parameter`] when s is below 1 or not finite, without inputs or outputs, or when n_inputs does not fit
     /// in 32 bits; [`Error::Memory`] where memory is short.
     pub fn new(seed: u64, n_inputs: usize, n_outputs: usize, s: f64, factor: f64) -> Result<Self> {
+        Self::of_columns(seed, n_inputs, 0..n_outputs, s, factor)
+    }
+
+    /// These columns of such a matrix.
+    ///
+    /// # Errors
+    /// As [`SparseSignProjection::new`].
+    pub fn of_columns(seed: u64, n_inputs: usize, columns: Range<usize>, s: f64, factor: f64) -> Result<Self> {
+        let n_outputs = columns.len();
         if !(s >= 1.0 && s.is_finite()) {
             return Err(Error::parameter("s", s, "finite and at least 1"));
         }
@@ -52,7 +61,7 @@ impl<T: Scalar> SparseSignProjection<T> {
         check_drawing(n_inputs, n_outputs, (bytes as u128).saturating_add(8 * n_outputs as u128))?;
         let stream = Stream::new(seed, Purpose::Projection);
         let (mut ends, mut entries) = (Vec::with_capacity(n_outputs), Vec::new());
-        for column in 0..n_outputs {
+        for column in columns {
             let signs = stream.lane(column).sparse_sign_entries(s, rows);
             entries.extend(signs.into_iter().map(|(input, positive)| Entry { input, positive }));
             ends.push(entries.len());

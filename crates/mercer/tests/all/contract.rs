@@ -4,12 +4,15 @@
 
 mod broken;
 mod checks;
+mod products;
 
 use checks::{
     DEPENDENT, Pair, Registered, Rule, SEED, SPECTRAL, STRUCTURED, Theory, U, check, linear, matrix,
     projection_variance, unbounded,
 };
-use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
+use mercer::feature_maps::{
+    Allocation, Frequencies, Gamma, HadamardBlocks, MapSpec, PkRpSpec, SpectralKernel, SpectralSpec, VectorLaw, Waves,
+};
 use mercer::projections::DenseProjection;
 
 use broken::{Broken, Fault};
@@ -169,6 +172,87 @@ contract!(
     sparse_projection_7,
     |n_components| MapSpec::SparseProjection { n_components, s: 7.0 },
     linear(|pair, _, n_components| projection_variance(pair, 7.0, n_components))
+);
+
+contract!(
+    tensor_srht,
+    |n| products::tensor_srht(n, 2, 0.0, false),
+    products::tensor_srht_theory(products::real::<2, 0>)
+);
+contract!(
+    tensor_srht_of_degree_3,
+    |n| products::tensor_srht(n, 3, 0.3, false),
+    products::tensor_srht_theory(products::real::<3, 3>)
+);
+contract!(
+    complex_tensor_srht,
+    |n| products::tensor_srht(n, 2, 0.0, true),
+    products::tensor_srht_theory(products::complex::<2, 0>)
+);
+contract!(
+    complex_tensor_srht_of_degree_3,
+    |n| products::tensor_srht(n, 3, 0.3, true),
+    products::tensor_srht_theory(products::complex::<3, 3>)
+);
+contract!(
+    pk_rp,
+    |n| products::pk_rp(n, 2, 0.0, 1, VectorLaw::Gaussian),
+    products::pk_rp_theory(products::summed::<2, 0, 1, 3>)
+);
+contract!(
+    pk_rp_of_degree_3,
+    |n| products::pk_rp(n, 3, 0.3, 1, VectorLaw::Sparse(1.0)),
+    products::pk_rp_theory(products::summed::<3, 3, 1, 1>)
+);
+contract!(
+    pk_rp_of_sparse_vectors,
+    |n| products::pk_rp(n, 2, 0.3, 2, VectorLaw::Sparse(5.0)),
+    products::pk_rp_theory(products::summed::<2, 3, 2, 5>)
+);
+contract!(tensor_sketch, |n| products::tensor_sketch(n, 2, 0.0), products::sketch_theory(products::sketched::<2, 0>));
+contract!(
+    tensor_sketch_of_degree_3,
+    |n| products::tensor_sketch(n, 3, 0.3),
+    products::sketch_theory(products::sketched::<3, 3>)
+);
+// An odd number of buckets.
+contract!(
+    tensor_sketch_of_odd_lengths,
+    |n| products::tensor_sketch(n | 1, 2, 0.3),
+    products::sketch_theory(|pair, k, n| products::sketched::<2, 3>(pair, k, n | 1))
+);
+contract!(
+    d2pk_rp,
+    |n| products::d2pk_rp(n, 2, VectorLaw::Gaussian),
+    products::d2pk_rp_theory(Some(|pair, _, n| products::squares(pair, 2.0, n)))
+);
+// Biased by design: the kernel says how. No closed form of the variance is known for sparse entries.
+contract!(d2pk_rp_of_signs, |n| products::d2pk_rp(n, 2, VectorLaw::Sparse(1.0)), products::d2pk_rp_theory(None));
+contract!(
+    maclaurin,
+    |n| products::maclaurin(n, products::CUBIC, Allocation::Optimal, false),
+    products::maclaurin_theory(Some(|pair, _, n| products::allocated(pair, products::CUBIC, n, false)))
+);
+contract!(
+    complex_maclaurin,
+    |n| products::maclaurin(n, products::CUBIC, Allocation::Optimal, true),
+    products::maclaurin_theory(Some(|pair, _, n| products::allocated(pair, products::CUBIC, n, true)))
+);
+contract!(
+    maclaurin_by_chance,
+    |n| products::maclaurin(n.max(4), products::CUBIC, Allocation::Random, true),
+    products::maclaurin_theory(None)
+);
+contract!(
+    craft_maps,
+    |n| products::chain(products::tensor_sketch(4 * n, 2, 0.3), MapSpec::Srht { n_components: n }),
+    products::chain_theory(None)
+);
+// Features that share vectors: no closed form, but no bias either.
+contract!(
+    pk_rp_of_few_vectors,
+    |n| MapSpec::PkRp(PkRpSpec { n_vectors: Some((n / 2).max(2)), gamma: Gamma::Value(GAMMA), ..PkRpSpec::new(n, 2) }),
+    Theory { variance: None, ..products::pk_rp_theory(products::summed::<2, 3, 1, 3>) }
 );
 
 fn caught(fault: Fault) -> Option<Rule> {

@@ -12,6 +12,7 @@ mod metrics;
 mod online;
 mod pipeline;
 mod probabilities;
+mod products;
 mod projections;
 mod spectral;
 mod statistics;

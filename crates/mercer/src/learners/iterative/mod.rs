@@ -21,7 +21,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::sums::{Sums, Trial};
-use super::cross::GROUP;
 use super::lbfgs::{Lbfgs, State, dot};
 use super::preconditioner::{Factor, Newton, Preconditioner};
 use super::{LinearModel, Loss};
@@ -157,6 +156,11 @@ pub(crate) fn minimize<T: Scalar>(
     search.finish(iterations)
 }
 
+/// Whether curvatures differ by rounding at most.
+fn are_alike(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-6 * a.abs())
+}
+
 /// The outputs that are one problem.
 struct Group {
     outputs: std::ops::Range<usize>,
@@ -176,6 +180,8 @@ struct Search<'a, T> {
     groups: Vec<Group>,
     /// sum of the weights
     total: f64,
+    /// outputs of the last pass, and the slopes of all rows by them, each times the weight of its row: for new Hessians
+    slopes: Option<(Vec<usize>, Vec<f64>)>,
 }
 
 impl<'a, T: Scalar> Search<'a, T> {
@@ -200,7 +206,7 @@ impl<'a, T: Scalar> Search<'a, T> {
         });
         let groups = groups.collect();
         let total = rows.weights.iter().map(|&w| w.to_f64()).sum();
-        Self { passes, rows, objective, preconditioner, centre, groups, total }
+        Self { passes, rows, objective, preconditioner, centre, groups, total, slopes: None }
     }
 
     /// Evaluates the trial points.
@@ -209,7 +215,8 @@ impl<'a, T: Scalar> Search<'a, T> {
             (0..self.groups.len()).filter(|&g| self.groups[g].search.state() == State::Trying).collect();
         let outputs: Vec<usize> = trying.iter().flat_map(|&g| self.groups[g].outputs.clone()).collect();
         let points: Vec<&[f64]> = trying.iter().map(|&g| self.groups[g].search.trial()).collect();
-        let sums = self.sums(&points, &outputs)?;
+        let mut sums = self.sums(&points, &outputs)?;
+        self.slopes = sums.of_rows.take().map(|slopes| (outputs.clone(), slopes));
         let (d, width) = (self.centre.len(), outputs.len() / trying.len());
         for (at, &g) in trying.iter().enumerate() {
             let columns = at * width..(at + 1) * width;
@@ -243,7 +250,8 @@ impl<'a, T: Scalar> Search<'a, T> {
         let intercept = |column: usize| at(d, column) - (0..d).map(|i| self.centre[i] * at(i, column)).sum::<f64>();
         let weights = Array2::from_shape_fn((k, d), |(column, i)| at(i, column));
         let trial = Trial::new(self.objective.loss, weights, (0..k).map(intercept).collect());
-        let mut sums = Sums::new(points.len(), k, d);
+        let of_rows = matches!(self.preconditioner, Preconditioner::Newton(_));
+        let mut sums = Sums::new(points.len(), k, d, of_rows);
         let all = outputs.len() == self.rows.targets.ncols();
         self.passes.for_each("learn", &mut |first, features| {
             let place = first..first + features.n_rows();
@@ -293,7 +301,7 @@ impl<'a, T: Scalar> Search<'a, T> {
         // From zero all outputs have the same curvatures, and share one factor.
         let mut distinct: Vec<Vec<f64>> = Vec::new();
         let mut wanted = Vec::new();
-        for (&g, curvatures) in stepped.iter().zip(self.curvatures(newton, stepped)) {
+        for (&g, curvatures) in stepped.iter().zip(self.curvatures(stepped)) {
             let cost = curvatures.iter().map(|curvatures| newton.cost(curvatures)).fold(0.0, f64::max);
             let group = &mut self.groups[g];
             group.age += 1;
@@ -302,7 +310,7 @@ impl<'a, T: Scalar> Search<'a, T> {
             }
             let mut places = Vec::new();
             for curvatures in curvatures {
-                if distinct.last() != Some(&curvatures) {
+                if !distinct.last().is_some_and(|last| are_alike(last, &curvatures)) {
                     distinct.push(curvatures);
                 }
                 places.push(distinct.len() - 1);
@@ -320,29 +328,31 @@ impl<'a, T: Scalar> Search<'a, T> {
         Ok(())
     }
 
-    /// ωh of all rows for each output of these groups, with weights of a mean of one.
-    fn curvatures(&self, newton: &Newton, groups: &[usize]) -> Vec<Vec<Vec<f64>>> {
-        let (d, width) = (self.centre.len(), self.groups[groups[0]].outputs.len());
-        let point = |column: usize| self.groups[groups[column / width]].search.point();
-        let at = |i: usize, column: usize| point(column)[i * width + column % width];
-        let weights = Array2::from_shape_fn((d, groups.len() * width), |(i, column)| at(i, column));
-        let mut scores = newton.scores(weights.view());
-        scores += &(0..groups.len() * width).map(|column| at(d, column)).collect::<Array1<f64>>();
-        let factor = scores.nrows() as f64 / self.total.max(f64::MIN_POSITIVE);
-        let outputs: Vec<usize> = groups.iter().flat_map(|&g| self.groups[g].outputs.clone()).collect();
+    /// ωh of all rows for each output of these groups, with weights of a mean of one. They stepped to the points of the
+    /// last pass, which left the slopes there.
+    fn curvatures(&self, groups: &[usize]) -> Vec<Vec<Vec<f64>>> {
+        let (outputs, slopes) = self.slopes.as_ref().expect("a pass left the slopes");
+        let (n_rows, n_columns) = (self.rows.weights.len(), outputs.len());
+        let factor = n_rows as f64 / self.total.max(f64::MIN_POSITIVE);
         let loss = self.objective.loss;
-        let rows = scores.as_slice_mut().expect("row-major").par_chunks_exact_mut(outputs.len()).with_min_len(GROUP);
-        rows.enumerate().for_each(|(i, row)| {
-            let targets = self.rows.targets.row(i);
-            for (scores, outputs) in row.chunks_exact_mut(width).zip(outputs.chunks_exact(width)) {
-                loss.curve(scores, |column| targets[outputs[column]].to_f64());
+        let of_group = |&g: &usize| {
+            let own = self.groups[g].outputs.clone();
+            let first = outputs.iter().position(|output| *output == own.start).expect("an output of the last pass");
+            let mut curvatures = vec![vec![0.0; n_rows]; own.len()];
+            let mut of_row = vec![0.0; own.len()];
+            for i in 0..n_rows {
+                let weight = self.rows.weights[i].to_f64();
+                if weight == 0.0 {
+                    continue;
+                }
+                let at = i * n_columns + first;
+                of_row.iter_mut().zip(&slopes[at..at + own.len()]).for_each(|(to, slope)| *to = slope / weight);
+                loss.curve(&mut of_row, |column| self.rows.targets[[i, own.start + column]].to_f64());
+                curvatures.iter_mut().zip(&of_row).for_each(|(to, h)| to[i] = h * weight * factor);
             }
-            let weight = self.rows.weights[i].to_f64() * factor;
-            row.iter_mut().for_each(|h| *h *= weight);
-        });
-        let of_group =
-            |at: usize| (at * width..(at + 1) * width).map(|column| scores.column(column).to_vec()).collect();
-        (0..groups.len()).map(of_group).collect()
+            curvatures
+        };
+        groups.par_iter().map(of_group).collect()
     }
 
     fn finish(self, iterations: usize) -> Result<(LinearModel<T>, Convergence)> {

@@ -35,6 +35,8 @@ pub(super) struct Sums {
     /// outputs × D
     pub(super) gradient: Array2<f64>,
     pub(super) slopes: Vec<f64>,
+    /// rows × outputs, each times the weight of its row; where they are wanted
+    pub(super) of_rows: Option<Vec<f64>>,
 }
 
 /// What a group of rows adds to the sums.
@@ -65,12 +67,13 @@ impl<T: Scalar> Trial<T> {
 }
 
 impl Sums {
-    /// Zero.
-    pub(super) fn new(n_losses: usize, n_outputs: usize, n_components: usize) -> Self {
+    /// Zero; with the slopes of the rows if those are wanted.
+    pub(super) fn new(n_losses: usize, n_outputs: usize, n_components: usize, of_rows: bool) -> Self {
         Self {
             losses: vec![0.0; n_losses],
             gradient: Array2::zeros((n_outputs, n_components)),
             slopes: vec![0.0; n_outputs],
+            of_rows: of_rows.then(Vec::new),
         }
     }
 
@@ -144,6 +147,9 @@ impl Sums {
             self.losses.iter_mut().zip(&part.losses).for_each(|(sum, loss)| *sum += loss);
             for row in part.slopes.outer_iter() {
                 self.slopes.iter_mut().zip(row).for_each(|(sum, &slope)| *sum += slope.to_f64());
+            }
+            if let Some(of_rows) = &mut self.of_rows {
+                of_rows.extend(part.slopes.iter().map(|&slope| Scalar::to_f64(slope)));
             }
         }
     }
