@@ -9,7 +9,7 @@ use crate::{InstructionSet, Scalar};
 /// Rows worked on together by a [`ProductTable`].
 pub const LANES: usize = 16;
 
-/// values[j] += terms[j].
+/// `values[j] += terms[j]`.
 ///
 /// # Panics
 /// When the slices differ in length.
@@ -18,7 +18,7 @@ pub fn add<T: Scalar>(isa: InstructionSet, values: &mut [T], terms: &[T]) {
     isa.run(Add { values, terms });
 }
 
-/// values[j] *= factors[j].
+/// `values[j] *= factors[j]`.
 ///
 /// # Panics
 /// When the slices differ in length.
@@ -27,7 +27,7 @@ pub fn multiply<T: Scalar>(isa: InstructionSet, values: &mut [T], factors: &[T])
     isa.run(Multiply { values, factors });
 }
 
-/// sums[j] += sign · values[j]².
+/// `sums[j] += sign · values[j]²`.
 ///
 /// # Panics
 /// When the slices differ in length.
@@ -36,7 +36,7 @@ pub fn add_squares<T: Scalar>(isa: InstructionSet, sums: &mut [T], sign: T, valu
     isa.run(AddSquares { sums, sign, values });
 }
 
-/// values[j] *= factors[j] of complex numbers: (real parts, imaginary parts).
+/// `values[j] *= factors[j]` of complex numbers: (real parts, imaginary parts).
 ///
 /// # Panics
 /// When the slices differ in length.
