@@ -16,6 +16,8 @@ SWAPPED = ["PolynomialCountSketch", "RBFSampler"]
 DIFFERENT = {
     "test_rbf_sampler": "its bound of 0.01 on the mean error holds for scikit-learn's random numbers of seed 42. Over 60 seeds the "
     "mean error has a standard deviation of 0.021 by scikit-learn and 0.020 by mercer, and a third of the seeds pass by either",
+    "test_polynomial_count_sketch[2.5-3-5000-2.5]": "its bound of 0.05 on the mean error of a kernel of about 17 is that of seed 42. Over 30 "
+    "seeds the mean error has a standard deviation of 0.124 by scikit-learn and 0.120 by mercer, and 24 and 22 of them pass",
 }
 
 

@@ -34,7 +34,8 @@ ESTIMATORS = [
     PolynomialCountSketch(),
     PKRP(32),
     D2PKRP(32),
-    RandomMaclaurin(32),
+    # With a constant every power needs a feature, and some checks ask for one alone.
+    RandomMaclaurin(32, coef0=0.0),
     GaussianProjection(16),
     HadamardTransform(),
     SparseProjection(16),

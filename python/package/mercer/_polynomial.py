@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from mercer._base import FeatureMap
@@ -26,6 +27,13 @@ def law(s: float | None) -> Any:
     return "gaussian" if s is None else {"sparse": s}
 
 
+def has_complex_signs(estimator: Any) -> bool:
+    """Of "auto", what suits the number of features."""
+    if estimator.complex == "auto":
+        return isinstance(estimator.n_components, Integral) and estimator.n_components % 2 == 0
+    return bool(estimator.complex)
+
+
 class TensorSRHT(FeatureMap):
     __doc__ = rf"""Products of coordinates of Walsh-Hadamard transforms, of the kernel :math:`(\gamma\langle x, y\rangle + c)^g`.
 
@@ -37,8 +45,8 @@ class TensorSRHT(FeatureMap):
     ----------
     n_components : int, default=1024
         Number of features, even for complex signs.{_KERNEL}
-    complex : bool, default=True
-        Whether signs are 1, i, -1, -i, or 1 and -1.{_DRAW}
+    complex : bool or "auto", default="auto"
+        Whether signs are 1, i, -1, -i, or 1 and -1; "auto" takes complex ones for an even number of features.{_DRAW}
     References
     ----------
     Ahle et al., "Oblivious sketching of high-degree polynomial kernels", SODA 2020; Wacker, Ohana and Filippone,
@@ -60,7 +68,7 @@ class TensorSRHT(FeatureMap):
         degree: int = 2,
         gamma: float | str = "scale",
         coef0: float = 1.0,
-        complex: bool = True,
+        complex: bool | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -74,7 +82,7 @@ class TensorSRHT(FeatureMap):
 
     def _spec(self) -> dict[str, Any]:
         given = {"n_components": self.n_components, "degree": self.degree, "gamma": self.gamma, "c": self.coef0}
-        return {"name": "tensor_srht", **given, "complex": bool(self.complex)}
+        return {"name": "tensor_srht", **given, "complex": has_complex_signs(self)}
 
 
 class TensorSketch(FeatureMap):
@@ -243,8 +251,8 @@ class RandomMaclaurin(FeatureMap):
         The kernel.{_KERNEL}
     allocation : {{"optimal", "random"}}, default="optimal"
         How features are dealt to the powers: for the least variance, or by chance.
-    complex : bool, default=True
-        Whether signs are 1, i, -1, -i, or 1 and -1.{_DRAW}
+    complex : bool or "auto", default="auto"
+        Whether signs are 1, i, -1, -i, or 1 and -1; "auto" takes complex ones for an even number of features.{_DRAW}
     References
     ----------
     Kar and Karnick, "Random feature maps for dot product kernels", AISTATS 2012.
@@ -267,7 +275,7 @@ class RandomMaclaurin(FeatureMap):
         gamma: float | str = "scale",
         coef0: float = 1.0,
         allocation: str = "optimal",
-        complex: bool = True,
+        complex: bool | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -287,7 +295,7 @@ class RandomMaclaurin(FeatureMap):
         polynomial = {"name": "polynomial", "degree": self.degree, "c": self.coef0}
         kernel = polynomial if self.kernel == "poly" else {"name": "exponential"}
         given = {"n_components": self.n_components, "kernel": kernel, "gamma": self.gamma}
-        return {"name": "maclaurin", **given, "allocation": self.allocation, "complex": bool(self.complex)}
+        return {"name": "maclaurin", **given, "allocation": self.allocation, "complex": has_complex_signs(self)}
 
 
 class PolynomialCountSketch(FeatureMap):
