@@ -190,7 +190,7 @@ class D2PKRP(FeatureMap):
     __doc__ = rf"""D2PK-RP: alternating sums of squares of projections, of the homogeneous polynomial kernel of degree two.
 
     With sparse vectors of s other than 3 the kernel is
-    :math:`\gamma^2 (\langle x, y\rangle^2 + \frac{{s-3}}{{2}} \sum_i x_i^2 y_i^2)`. `PKRP` is faster.
+    :math:`\gamma^2 (\langle x, y\rangle^2 + \frac{{s-3}}{{2}} \sum_i x_i^2 y_i^2)`. `PKRP` shares its projections.
 
     Parameters
     ----------

@@ -187,9 +187,9 @@ pub(crate) enum Map {
     Quasi,
     /// Bins of random grids, of the Laplace kernel
     Binning,
-    /// Products of coordinates of Walsh-Hadamard transforms, of the polynomial kernel: the fastest for dense inputs
+    /// Products of coordinates of Walsh-Hadamard transforms, of the polynomial kernel
     TensorSrht,
-    /// Convolved count sketches, of the polynomial kernel: the fastest for sparse inputs
+    /// Convolved count sketches, of the polynomial kernel: for sparse inputs
     TensorSketch,
     /// Sums of products of shared random projections, of the polynomial kernel
     PkRp,

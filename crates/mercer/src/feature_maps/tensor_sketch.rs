@@ -15,8 +15,7 @@
 //! of buckets. Two collisions are then asked of the sums of differences, B and R, of the sketches of each kind: B + R = 0 and B − R = 0.
 //!
 //! Cost of a row: g additions for each stored input, g + 1 real Fourier transforms of D values: sparse rows are cheaper. Memory
-//! 2·g·d numbers. Its variance is that of products of signs (3^g along x = y); for dense rows [complex
-//! products](super::TensorSrhtSpec) are faster and better.
+//! 2·g·d numbers. For dense rows [products of transforms](super::TensorSrhtSpec) take additions only.
 //!
 //! Fourier transforms are of a library that chooses its instructions at run time: features are the same bits on one machine, not on
 //! all.

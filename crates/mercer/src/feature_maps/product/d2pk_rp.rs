@@ -14,8 +14,8 @@
 //!
 //! with a and b the squares along one vector, less their means, E a²b² = 4N² + 32Nκ² + 24κ⁴, E a² · E b² = 4N² and E ab = 2κ².
 //!
-//! Cost of a row: 2·d·k·t flops (d·k·t/s additions): t times that of a projection, so [`pk_rp`](super::PkRpSpec), which shares its
-//! projections, is the better one in all but name. It is here to be compared with.
+//! Cost of a row: 2·d·k·t flops (d·k·t/s additions), t times that of a projection to k features; [`pk_rp`](super::PkRpSpec) shares its
+//! projections. It is here to be compared with.
 //!
 //! References: LS18, López-Sánchez, Corchado and González Arrieta, "Data-independent random projections from the feature-map of the
 //! homogeneous polynomial kernel of degree two", Information Sciences 2018, equations (12) and (17); LS19, D. López-Sánchez, *Low Computational
