@@ -6,8 +6,7 @@
 //! Var⟨φ(x),φ(y)⟩ = Var⟨ψ(x),ψ(y)⟩ + E[Var of P].
 //!
 //! With many features of [`maclaurin`](super::MaclaurinSpec) or [`tensor_sketch`](super::TensorSketchSpec) and
-//! [`srht`](super::MapSpec::Srht) this is CRAFTMaps: the features of a kernel are few in truth, so that many rough ones carry no more than
-//! fewer good ones. With [`expansion`](super::ExpansionSpec) it is the random projection that LS19 compares its methods with.
+//! [`srht`](super::MapSpec::Srht) this is CRAFTMaps: many features first, fewer of them behind. With [`expansion`](super::ExpansionSpec) it is the random projection that LS19 compares its methods with.
 //!
 //! Cost: that of both maps. Rows pass through in batches, so that the long features of few rows are there at a time.
 //!

@@ -14,8 +14,8 @@
 //! Both are unbiased for the series cut off behind its 24th power, beyond which the exponential has less than 10⁻⁸ of its value for
 //! γ⟨x,y⟩ up to 5.
 //!
-//! Cost of a row: Σ n·Dₙ·log d additions. For the polynomial kernel, features of all powers at once, as
-//! [`tensor_srht`](super::TensorSrhtSpec) has them, are as good; use this for the exponential kernel, and where c is large.
+//! Cost of a row: Σ n·Dₙ·log d additions. For the exponential kernel there is no other map here; of the polynomial one,
+//! [`tensor_srht`](super::TensorSrhtSpec) has features of all powers at once.
 //!
 //! References: Kar and Karnick, "Random feature maps for dot product kernels", AISTATS 2012; Wacker, Kanagawa and Filippone, "Improved
 //! random features for dot product kernels", 2022, section 4 (the allocation of features to powers).

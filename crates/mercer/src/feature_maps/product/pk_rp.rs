@@ -10,7 +10,7 @@
 //!
 //! Var⟨φ(x),φ(y)⟩ = (N^g + κ^2g + (M − N^g − 2κ^2g)/t)/k.
 //!
-//! Fewer vectors make features depend on each other: their error does not fall below that of about p/g features.
+//! Fewer vectors make features depend on each other, which costs variance: no closed form of it is known here.
 //!
 //! **Which vectors.** All p are shuffled into a deck, from which g·t are dealt to a feature; an emptied deck is followed by
 //! another one, in which those that the feature has already go back. So all vectors of a feature are different, and no

@@ -66,7 +66,7 @@ fn blocks(pair: Pair<'_>, n: usize, own: f64, cross: f64) -> f64 {
     (whole + m * own + m * (m - 1.0).max(0.0) * cross) / (n * n) as f64
 }
 
-/// One more than the coordinates of a block: what they are short of being independent.
+/// The other coordinates of a block: each is short of being independent by one part in so many.
 fn others(pair: Pair<'_>) -> f64 {
     (pair.0.len().next_power_of_two() - 1) as f64
 }
