@@ -119,7 +119,8 @@ impl Data {
             if seconds < SHORT {
                 seconds = (0..REPEATS).map(|_| once().0).fold(seconds, f64::min);
             }
-            eprintln!("{}, {name}, {solver:?}, {tol}, {threads} threads: {seconds:.2} s, {convergence:?}", self.name);
+            eprintln!("{}, {name}, {solver:?}, {tol}, {threads} threads: {seconds:.3} s, {convergence:?}", self.name);
+            eprintln!("    all fits by stage: {:.3?}", driver.seconds());
             (seconds, convergence.objective)
         };
         for threads in THREADS {

@@ -6,7 +6,7 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 
 use crate::dispatch::Op;
 use crate::matmul::K_PANEL;
-use crate::{InstructionSet, Scalar};
+use crate::{InstructionSet, Scalar, prefetch};
 
 /// An index type of CSR data: `i32` or `i64`, as SciPy and Arrow store them.
 pub trait Index: Copy + Send + Sync + 'static {
@@ -198,6 +198,15 @@ impl<'a, T: Copy> CsrView<'a, T> {
     #[inline(always)]
     pub fn row_range(&self, i: usize) -> std::ops::Range<usize> {
         self.indptr.at(i)..self.indptr.at(i + 1)
+    }
+
+    /// Row `i` is asked for soon: fetches where its values are.
+    #[inline(always)]
+    pub fn prefetch_range(&self, i: usize) {
+        match self.indptr {
+            IndexSlice::I32(indptr) => prefetch(&indptr[i..i + 2]),
+            IndexSlice::I64(indptr) => prefetch(&indptr[i..i + 2]),
+        }
     }
 
     /// Rows `start..end`, borrowed from the same arrays.

@@ -219,13 +219,15 @@ impl<'p> Driver<'p> {
         result
     }
 
-    /// The features of all rows of a pass, kept; `each` is told the targets.
+    /// The features of all rows of a pass, kept, sparse ones where it is known how many values they store; `each` is told
+    /// the targets.
     ///
     /// # Errors
     /// As [`Driver::for_each_panel`].
     pub(crate) fn collect_features<T: Scalar>(
         &self,
         n_rows: u64,
+        n_stored: Option<u64>,
         panels: Panels<'_, T>,
         (preprocess, map): (&Preprocess<T>, &dyn FeatureMap<T>),
         mut each: impl FnMut(&PanelTargets) -> Result<()> + Send,
@@ -238,12 +240,10 @@ impl<'p> Driver<'p> {
         let result = self.run(panels, Some(preprocess), |panel| {
             each(&panel.targets)?;
             let rows = panel.rows.view();
-            if let (true, Rows::Sparse(rows)) = (map.keeps_rows(), rows) {
+            if let (Some(n_stored), Rows::Sparse(rows)) = (n_stored, rows) {
                 let kept = sparse.get_or_insert_with(|| {
                     let mut kept = CsrMatrix::new(rows.n_columns());
-                    // The rows to come are about as long as the first ones.
-                    let nnz = rows.nnz() as f64 / rows.n_rows().max(1) as f64 * n_rows as f64;
-                    kept.reserve(n_rows as usize, (1.02 * nnz) as usize);
+                    kept.reserve(n_rows as usize, n_stored as usize);
                     kept
                 });
                 kept.push_rows_of(rows);

@@ -4,10 +4,11 @@
 //! rows come from memory twice. These ops pack nothing: a caller that takes some rows at a time, few enough to stay in
 //! cache, reads them once for both.
 //!
-//! The order of the sums is fixed. Scores: value d of a row goes to sum d mod 16, and these are added by halves.
+//! The order of the sums is fixed. Scores: value d of a row goes to sum d mod 16, those behind the last whole sixteen to
+//! the last sums, and these are added by halves.
 //! Gradients: every sum takes the rows one after the other, each in one fused operation, whatever rows come together.
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use crate::dispatch::VectorOp;
 use crate::vector::Vector;
@@ -77,29 +78,29 @@ impl<T: Scalar> ScoreRows<'_, T> {
             unsafe { add_block::<V, P, R>(x, w, BLOCK.min(whole - start), (n, k), partial.as_mut_ptr()) };
         }
         if whole < d {
-            let (x, w) = (padded(self.rows, whole), padded(self.weights, whole));
-            let (x, w) = ((x.as_ptr(), LANES as isize), (w.as_ptr(), LANES as isize));
+            // The last sixteen values of a row, some of them for the second time: then their weights are zero.
+            let short = if d < LANES { padded(self.rows, 0) } else { Vec::new() };
+            let x = (self.rows.as_ptr().wrapping_add(d.saturating_sub(LANES)), self.rows.strides()[0]);
+            let x = if d < LANES { (short.as_ptr(), LANES as isize) } else { x };
+            let w = padded(self.weights, whole);
+            let w = (w.as_ptr(), LANES as isize);
             // SAFETY: n and k rows of LANES values.
             unsafe { add_block::<V, P, R>(x, w, LANES, (n, k), partial.as_mut_ptr()) };
         }
-        for (score, lanes) in self.scores.iter_mut().zip(partial.as_chunks_mut::<LANES>().0) {
-            let mut half = LANES / 2;
-            while half > 0 {
-                for lane in 0..half {
-                    lanes[lane] = lanes[lane] + lanes[lane + half];
-                }
-                half /= 2;
-            }
-            *score = lanes[0];
+        for (score, lanes) in self.scores.iter_mut().zip(partial.as_chunks::<LANES>().0) {
+            let eight: [T; 8] = std::array::from_fn(|lane| lanes[lane] + lanes[lane + 8]);
+            let four: [T; 4] = std::array::from_fn(|lane| eight[lane] + eight[lane + 4]);
+            *score = (four[0] + four[2]) + (four[1] + four[3]);
         }
     }
 }
 
-/// The values of each row from `start` on, and zeros behind.
+/// The values of each row from `start` on, with zeros before.
 fn padded<T: Scalar>(rows: ArrayView2<'_, T>, start: usize) -> Vec<T> {
     let mut out = vec![T::zero(); rows.nrows() * LANES];
     for (out, row) in out.chunks_exact_mut(LANES).zip(rows.outer_iter()) {
-        out.iter_mut().zip(row.iter().skip(start)).for_each(|(out, &x)| *out = x);
+        let row = row.to_slice().expect("values side by side");
+        out[LANES + start - row.len()..].copy_from_slice(&row[start..]);
     }
     out
 }
@@ -245,39 +246,62 @@ impl<T: Scalar> AddCross<'_, T> {
     /// `J` factors at a time, the last fewer.
     #[inline(always)]
     fn all<V: Vector<Value = T>, const J: usize, const M: usize>(&mut self) {
-        let ((n, d), k) = (self.rows.dim(), self.factors.ncols());
-        let strip = M * V::LANES;
+        let d = self.rows.ncols();
+        let whole = d - d % (M * V::LANES);
+        for at in (0..whole).step_by(M * V::LANES) {
+            self.strip::<V, J, M>(at);
+        }
+        let vectors = d - d % V::LANES;
+        for at in (whole..vectors).step_by(V::LANES) {
+            self.strip::<V, J, 1>(at);
+        }
+        if vectors < d && d >= V::LANES {
+            self.last::<V, J>(vectors);
+        } else {
+            self.singly(vectors);
+        }
+    }
+
+    /// The sums of M vectors of values from `at` on.
+    #[inline(always)]
+    fn strip<V: Vector<Value = T>, const J: usize, const M: usize>(&mut self, at: usize) {
+        let (n, k) = self.factors.dim();
         let (x, x_stride) = (self.rows.as_ptr(), self.rows.strides()[0]);
         let (f, f_stride) = (self.factors.as_ptr(), self.factors.strides()[0]);
         let (s, s_stride) = (self.sums.as_mut_ptr(), self.sums.strides()[0]);
-        let whole = d - d % strip;
-        let mut at = 0;
-        while at < whole {
-            let mut first = 0;
-            while first < k {
-                // SAFETY: values `at..at + strip` are within the n rows and the rows of the sums from `first` on, of
-                // which there are J, or fewer by those that are taken singly; so are the factors of each row.
-                unsafe {
-                    let sums = (s.offset(first as isize * s_stride).add(at), s_stride);
-                    let (factors, values) = ((f.add(first), f_stride), (x.add(at), x_stride));
-                    if first + J <= k {
-                        strips::<V, J, M>(sums, factors, values, n);
-                        first += J;
-                    } else {
-                        strips::<V, 1, M>(sums, factors, values, n);
-                        first += 1;
-                    }
+        assert!(at + M * V::LANES <= self.rows.ncols());
+        let mut first = 0;
+        while first < k {
+            // SAFETY: M vectors of values from `at` on are within the n rows and the rows of the sums from `first` on, of
+            // which there are J, or fewer by those that are taken singly; so are the factors of each row.
+            unsafe {
+                let sums = (s.offset(first as isize * s_stride).add(at), s_stride);
+                let (factors, values) = ((f.add(first), f_stride), (x.add(at), x_stride));
+                if first + J <= k {
+                    strips::<V, J, M>(sums, factors, values, n);
+                    first += J;
+                } else {
+                    strips::<V, 1, M>(sums, factors, values, n);
+                    first += 1;
                 }
             }
-            at += strip;
         }
-        for at in whole..d {
-            for j in 0..k {
-                let mut sum = self.sums[[j, at]];
-                for i in 0..n {
-                    sum = self.factors[[i, j]].mul_add(self.rows[[i, at]], sum);
-                }
-                self.sums[[j, at]] = sum;
+    }
+
+    /// The sums from `start` on, fewer than a vector, by one that begins before; what was summed already is put back.
+    #[inline(always)]
+    fn last<V: Vector<Value = T>, const J: usize>(&mut self, start: usize) {
+        let at = self.rows.ncols() - V::LANES;
+        let summed = self.sums.slice(s![.., at..start]).to_owned();
+        self.strip::<V, J, 1>(at);
+        self.sums.slice_mut(s![.., at..start]).assign(&summed);
+    }
+
+    fn singly(&mut self, start: usize) {
+        for at in start..self.rows.ncols() {
+            for j in 0..self.factors.ncols() {
+                let terms = self.factors.column(j).into_iter().zip(self.rows.column(at));
+                self.sums[[j, at]] = terms.fold(self.sums[[j, at]], |sum, (&f, &x)| f.mul_add(x, sum));
             }
         }
     }
@@ -326,7 +350,7 @@ unsafe fn strips<V: Vector, const J: usize, const M: usize>(
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, s};
+    use ndarray::Array2;
 
     use super::*;
 
@@ -339,7 +363,9 @@ mod tests {
         Array2::from_shape_fn((rows.nrows(), weights.nrows()), |(i, j)| {
             let mut lanes = [T::zero(); LANES];
             for d in 0..rows.ncols() {
-                lanes[d % LANES] = rows[[i, d]].mul_add(weights[[j, d]], lanes[d % LANES]);
+                let whole = rows.ncols() - rows.ncols() % LANES;
+                let lane = if d < whole { d % LANES } else { LANES + d - rows.ncols() };
+                lanes[lane] = rows[[i, d]].mul_add(weights[[j, d]], lanes[lane]);
             }
             for half in [8, 4, 2, 1] {
                 (0..half).for_each(|lane| lanes[lane] = lanes[lane] + lanes[lane + half]);
@@ -348,7 +374,9 @@ mod tests {
         })
     }
 
-    const SHAPES: [(usize, usize, usize); 13] = [
+    const SHAPES: [(usize, usize, usize); 15] = [
+        (20, 22, 1),
+        (11, 54, 7),
         (1, 1, 1),
         (3, 15, 2),
         (4, 16, 3),

@@ -123,6 +123,23 @@ pub fn sparse_add_scaled_widened<T: Scalar, I: Index>(w: &mut [f64], a: f64, ind
     }
 }
 
+/// `products[[indices[k], indices[l]]] += a·values[k]·values[l]` in f64 for all k ≤ l, of a square matrix of `d` rows.
+///
+/// # Panics
+/// When an index is outside the matrix, or `products` is not d × d.
+pub fn sparse_add_products<T: Scalar, I: Index>(products: &mut [f64], d: usize, a: f64, indices: &[I], values: &[T]) {
+    assert!(products.len() == d * d && indices.len() == values.len(), "a square matrix, a value for each index");
+    assert!(indices.iter().all(|j| j.position() < d), "an index outside the matrix");
+    for (k, (&i, &x)) in indices.iter().zip(values).enumerate() {
+        let (row, x) = (i.position() * d, a * x.to_f64());
+        for (&j, &y) in indices[k..].iter().zip(&values[k..]) {
+            // SAFETY: both indices are below d, so this is below d·d.
+            let product = unsafe { products.get_unchecked_mut(row + j.position()) };
+            *product += x * y.to_f64();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +189,20 @@ mod tests {
             for j in 0..n {
                 assert_eq!((sum[2 * j], sum[2 * j + 1]), (w[j] + 0.3 * f64::from(x[j]), 1e9));
             }
+            let mut products = vec![1.0; 4 * n * n];
+            sparse_add_products(&mut products, 2 * n, 0.3, &indices, &x);
+            for (at, product) in products.into_iter().enumerate() {
+                let (i, j) = (at / (2 * n), at % (2 * n));
+                let is_added = i <= j && i % 2 == 0 && j % 2 == 0;
+                let added = if is_added { 0.3 * f64::from(x[i / 2]) * f64::from(x[j / 2]) } else { 0.0 };
+                assert_eq!(product, 1.0 + added);
+            }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "an index outside the matrix")]
+    fn products_outside_the_matrix() {
+        sparse_add_products(&mut [0.0; 4], 2, 1.0, &[0, 2], &[1.0_f32, 1.0]);
     }
 }

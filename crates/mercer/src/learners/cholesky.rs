@@ -25,18 +25,23 @@ impl Cholesky {
     pub(super) fn new(mut a: SymmetricTiles) -> Option<Self> {
         let mut inverses = Vec::with_capacity(a.n_blocks());
         for i in 0..a.n_blocks() {
-            let size = a.block(i).len();
+            // What lies beyond n, in the last tile, is left out.
+            let lens: Vec<usize> = (i..a.n_blocks()).map(|j| a.block(j).len()).collect();
             let (above, row) = a.split_at_row(i);
-            row.par_chunks_mut(TILE * TILE).enumerate().for_each(|(at, tile)| {
+            row.par_chunks_mut(TILE * TILE).zip(&lens).enumerate().for_each(|(at, (tile, &len))| {
                 let mut tile = view_mut(tile);
+                let mut tile = tile.slice_mut(s![..lens[0], ..len]);
                 for k in 0..i {
-                    matmul_into(above.tile(k, i).t(), above.tile(k, i + at), tile.view_mut(), Update::Subtract);
+                    let (left, right) = (above.tile(k, i), above.tile(k, i + at));
+                    let (left, right) = (left.slice(s![.., ..lens[0]]), right.slice(s![.., ..len]));
+                    matmul_into(left.t(), right, tile.view_mut(), Update::Subtract);
                 }
             });
             let (diagonal, rest) = row.split_at_mut(TILE * TILE);
-            let inverse = factorize_tile(diagonal, size)?;
-            rest.par_chunks_mut(TILE * TILE).for_each(|tile| {
+            let inverse = factorize_tile(diagonal, lens[0])?;
+            rest.par_chunks_mut(TILE * TILE).zip(&lens[1..]).for_each(|(tile, &len)| {
                 let mut tile = view_mut(tile);
+                let mut tile = tile.slice_mut(s![.., ..len]);
                 let right = tile.to_owned();
                 matmul_into(inverse.t(), right.view(), tile.view_mut(), Update::Set);
             });

@@ -103,25 +103,23 @@ impl Loss {
         if matches!(self, Self::Logistic | Self::Softmax) { 0.25 } else { 2.0 }
     }
 
-    /// Puts the second derivative by each score of a row in the place of the first one; of joined outputs the diagonal of the
-    /// matrix of them. All losses know the one from the other.
-    pub(super) fn curve(&self, slopes: &mut [f64], target: impl Fn(usize) -> f64) {
+    /// The second derivative by a score, from the first one; of joined outputs it is on the diagonal of the matrix of them.
+    #[inline]
+    pub(super) fn curve(&self, slope: f64, target: f64) -> f64 {
         let within = |yes: bool| if yes { 2.0 } else { 0.0 };
         match *self {
-            Self::Squared => slopes.fill(2.0),
-            Self::Hinge => slopes.fill(0.0),
-            Self::SquaredHinge | Self::SquaredEpsilonInsensitive { .. } => {
-                slopes.iter_mut().for_each(|slope| *slope = within(*slope != 0.0));
-            }
+            Self::Squared => 2.0,
+            Self::Hinge => 0.0,
+            Self::SquaredHinge | Self::SquaredEpsilonInsensitive { .. } => within(slope != 0.0),
             // Where the square ends the slope is 2δ.
-            Self::Huber { delta } => slopes.iter_mut().for_each(|slope| *slope = within(slope.abs() < 2.0 * delta)),
+            Self::Huber { delta } => within(slope.abs() < 2.0 * delta),
             // The slope is the probability of the other class.
-            Self::Logistic => slopes.iter_mut().for_each(|slope| *slope = slope.abs() * (1.0 - slope.abs())),
+            Self::Logistic => slope.abs() * (1.0 - slope.abs()),
             // It is the probability, less one for the class of the row.
-            Self::Softmax => slopes.iter_mut().enumerate().for_each(|(i, slope)| {
-                let p = if target(i) > 0.0 { *slope + 1.0 } else { *slope };
-                *slope = p * (1.0 - p);
-            }),
+            Self::Softmax => {
+                let p = if target > 0.0 { slope + 1.0 } else { slope };
+                p * (1.0 - p)
+            }
         }
     }
 
@@ -223,14 +221,25 @@ fn squared_epsilon_insensitive(epsilon: f64, score: f64, target: f64) -> (f64, f
 
 type Panel<'a, T> = (ArrayViewMut2<'a, T>, ArrayView2<'a, T>, ArrayView1<'a, T>);
 
-fn each<T: Scalar>((scores, targets, weights): Panel<'_, T>, sums: &mut [f64], loss: impl Fn(f64, f64) -> (f64, f64)) {
-    let rows = scores.into_iter().zip(targets);
-    let n_outputs = sums.len();
-    for (at, (score, &target)) in rows.enumerate() {
-        let weight = weights[at / n_outputs].to_f64();
+fn each<T: Scalar>(
+    (mut scores, targets, weights): Panel<'_, T>,
+    sums: &mut [f64],
+    loss: impl Fn(f64, f64) -> (f64, f64),
+) {
+    let one = |score: &mut T, target: T, weight: T, sum: &mut f64| {
+        let weight = weight.to_f64();
         let (value, slope) = loss((*score).to_f64(), target.to_f64());
-        sums[at % n_outputs] += weight * value;
+        *sum += weight * value;
         *score = T::from_f64(weight * slope);
+    };
+    if let [sum] = sums {
+        // Without the steps from row to row, which take as long as a loss.
+        let rows = scores.into_iter().zip(targets).zip(weights);
+        return rows.for_each(|((score, &target), &weight)| one(score, target, weight, sum));
+    }
+    for ((scores, targets), &weight) in scores.outer_iter_mut().zip(targets.outer_iter()).zip(weights) {
+        let outputs = scores.into_iter().zip(targets).zip(&mut *sums);
+        outputs.for_each(|((score, &target), sum)| one(score, target, weight, sum));
     }
 }
 
@@ -255,8 +264,8 @@ fn softmax<T: Scalar>((mut scores, targets, weights): Panel<'_, T>, sums: &mut [
 /// log(1 + eᵗ) and its derivative, without overflow.
 pub(super) fn softplus(t: f64) -> (f64, f64) {
     let small = (-t.abs()).exp();
-    let probability = if t > 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
-    (t.max(0.0) + small.ln_1p(), probability)
+    let inverse = 1.0 / (1.0 + small);
+    (t.max(0.0) + small.ln_1p(), if t > 0.0 { inverse } else { small * inverse })
 }
 
 #[cfg(test)]
@@ -314,9 +323,9 @@ mod tests {
     fn curvatures_are_derivatives_of_slopes() {
         let ((scores, targets), step) = (problem(), 1e-6);
         for loss in LOSSES.into_iter().filter(|loss| *loss != Loss::Hinge) {
-            let mut curvatures = total(loss, &scores, &targets).1.row(0).to_vec();
-            loss.curve(&mut curvatures, |j| targets[[0, j]]);
-            for (j, curvature) in curvatures.iter().enumerate() {
+            let slopes = total(loss, &scores, &targets).1;
+            for (j, &of_row) in slopes.row(0).iter().enumerate() {
+                let curvature = loss.curve(of_row, targets[[0, j]]);
                 let slope = |by: f64| {
                     let mut scores = scores.clone();
                     scores[[0, j]] += by;

@@ -16,6 +16,8 @@ pub(super) trait RowAccess: Copy + Sync {
     fn squared_norm(self, i: usize) -> f64;
     /// Row `i` is read soon.
     fn prefetch(self, i: usize);
+    /// Where row `i` is will be asked soon.
+    fn prefetch_place(self, i: usize);
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +60,9 @@ impl<T: Scalar> RowAccess for DenseRows<'_, T> {
     fn prefetch(self, i: usize) {
         prefetch(self.row(i));
     }
+
+    #[inline(always)]
+    fn prefetch_place(self, _: usize) {}
 }
 
 #[derive(Clone, Copy)]
@@ -106,6 +111,11 @@ impl<T: Scalar, I: Index> RowAccess for SparseRows<'_, T, I> {
         let (indices, values) = self.row(i);
         prefetch(indices);
         prefetch(values);
+    }
+
+    #[inline(always)]
+    fn prefetch_place(self, i: usize) {
+        self.rows.prefetch_range(i);
     }
 }
 

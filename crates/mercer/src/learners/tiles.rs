@@ -75,10 +75,11 @@ impl SymmetricTiles {
     pub(super) fn add_gram<T: Scalar>(&mut self, z: ArrayView2<'_, T>) {
         let n = self.n;
         self.strips().into_par_iter().for_each_init(
-            || vec![T::zero(); STRIP * AREA],
+            || vec![T::zero(); TILE.min(n) * (STRIP * TILE).min(n)],
             |product, Strip { i, j, tiles }| {
                 let (rows, columns) = (i * TILE..n.min((i + 1) * TILE), j * TILE..n.min(j * TILE + tiles.len() / TILE));
-                let mut product = ArrayViewMut2::from_shape((TILE, STRIP * TILE), product).expect("a strip");
+                let width = (STRIP * TILE).min(n);
+                let mut product = ArrayViewMut2::from_shape((TILE.min(n), width), product).expect("a strip");
                 let mut product = product.slice_mut(s![..rows.len(), ..columns.len()]);
                 for z in z.axis_chunks_iter(Axis(0), SUM_ROWS) {
                     let (left, right) = (z.slice(s![.., rows.clone()]), z.slice(s![.., columns.clone()]));

@@ -2,6 +2,8 @@
 
 mod epochs;
 
+use std::borrow::Cow;
+
 use mercer_simd::{CsrMatrix, Scalar};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -14,7 +16,7 @@ use crate::learners::{
     Newton, Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
 };
 use crate::random::{Purpose, sample};
-use crate::selection::lambda::{self, Fitting, Judge, LambdaChoice, Score, Validation};
+use crate::selection::lambda::{self, Fitting, Judge, LambdaChoice, MOST_STORED, Score, Validation};
 use crate::{Error, Result};
 
 /// λ where the rows are too few to hold any out.
@@ -154,7 +156,6 @@ fn dual<T: Scalar>(fitting: &Fitting<'_, T>, spec: &LearnerSpec, validation: Opt
 
 /// Dense rows of mostly zeros as sparse ones, which steps read in less time.
 fn without_zeros<T: Scalar>(x: &Array2<T>) -> Option<CsrMatrix<T>> {
-    const MOST_STORED: f64 = 0.25;
     let n_stored = x.iter().filter(|value| **value != T::zero()).count();
     (n_stored as f64 <= MOST_STORED * x.len() as f64).then(|| {
         let mut rows = CsrMatrix::new(x.ncols());
@@ -368,7 +369,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         let keeps = fitting.feature_bytes() <= fitting.driver.memory();
         let kept = if keeps {
             let parts = (fitting.preprocess, fitting.map);
-            Some(fitting.driver.collect_features(n_rows, panels, parts, &mut each)?)
+            Some(fitting.driver.collect_features(n_rows, fitting.n_stored(), panels, parts, &mut each)?)
         } else {
             fitting.driver.for_each_panel("targets", n_rows, panels, None, |panel| each(&panel.targets))?;
             None
@@ -403,10 +404,10 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     }
 
     /// The Hessian where all rows are few or short, else that of a sample or, for sparse rows, its diagonal.
-    fn preconditioner(&self, spec: &LearnerSpec) -> Result<Preconditioner<T>> {
+    fn preconditioner(&self, spec: &LearnerSpec) -> Result<Preconditioner<'_, T>> {
         let (n_rows, driver, curvature) = (self.n_rows(), self.fitting.driver, spec.loss.curvature());
         driver.check_interrupted()?;
-        match Scheme::of(n_rows, self.n_components(), self.fitting.n_stored()) {
+        match Scheme::of(n_rows, self.n_components(), self.fitting.n_stored().is_some()) {
             Scheme::Newton => {
                 let rows = self.all_features()?;
                 Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows, spec.intercept))))
@@ -454,23 +455,18 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         Ok(out)
     }
 
-    /// The sparse features of all rows in f64.
-    fn sparse_features(&self) -> Result<CsrMatrix<f64>> {
+    /// The sparse features of all rows.
+    fn sparse_features(&self) -> Result<Cow<'_, CsrMatrix<T>>> {
         if let Some(PanelRows::Sparse(kept)) = &self.kept {
-            return Ok(kept.map(Scalar::to_f64));
+            return Ok(Cow::Borrowed(kept));
         }
         let mut rows = CsrMatrix::new(self.n_components());
         self.for_each("learn", &mut |_, features| {
             let Rows::Sparse(features) = features else { unreachable!("sparse rows mapped to themselves") };
-            for i in 0..features.n_rows() {
-                for (j, x) in features.row(i) {
-                    rows.push(j, x.to_f64()).expect("columns ascend as they did");
-                }
-                rows.finish_row();
-            }
+            rows.push_rows_of(features);
             Ok(())
         })?;
-        Ok(rows)
+        Ok(Cow::Owned(rows))
     }
 
     /// The features of some rows, given in order, densely.

@@ -21,6 +21,9 @@ use crate::preprocess::Preprocess;
 use crate::random::Purpose;
 use crate::{Error, Result};
 
+/// Of all features, those that sparse rows store at most.
+pub(crate) const MOST_STORED: f64 = 0.25;
+
 /// Which rows judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validation {
@@ -114,9 +117,14 @@ impl<'a, T: Scalar> Fitting<'a, T> {
         TargetUse::Encoded(self.encoder)
     }
 
-    /// Values stored of sparse features.
+    /// Values stored of sparse features. Rows that store more than a quarter are taken densely: their values are summed
+    /// several at a time.
     pub(crate) fn n_stored(&self) -> Option<u64> {
-        (self.map.keeps_rows() && self.dataset.info().layout == Layout::Sparse).then(|| self.dataset.n_stored())
+        let (n_rows, n_stored) = (self.dataset.n_rows() as f64, self.dataset.n_stored());
+        let are_sparse = self.map.keeps_rows()
+            && self.dataset.info().layout == Layout::Sparse
+            && n_stored as f64 <= MOST_STORED * n_rows * self.map.n_components() as f64;
+        are_sparse.then_some(n_stored)
     }
 
     /// Bytes of the features of all rows.

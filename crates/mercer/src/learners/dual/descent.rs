@@ -167,6 +167,9 @@ impl<'a, R: RowAccess, const SQUARED: bool> Descent<'a, R, SQUARED> {
     fn epoch(&mut self, shrink: Range) -> Range {
         let (mut seen, mut at) = (Range::EMPTY, 0);
         while at < self.active.len() {
+            if let Some(&ahead) = self.active.get(at + 2 * AHEAD) {
+                self.rows.prefetch_place(ahead as usize);
+            }
             if let Some(&ahead) = self.active.get(at + AHEAD) {
                 self.rows.prefetch(ahead as usize);
                 prefetch(&self.coordinates[ahead as usize..=ahead as usize]);

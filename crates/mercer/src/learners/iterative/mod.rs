@@ -135,7 +135,7 @@ pub(crate) fn minimize<T: Scalar>(
     rows: &RowTargets<T>,
     objective: Objective,
     stopping: Stopping,
-    preconditioner: &mut Preconditioner<T>,
+    preconditioner: &mut Preconditioner<'_, T>,
     start: Option<&LinearModel<T>>,
 ) -> Result<(LinearModel<T>, Convergence)> {
     if let Preconditioner::Sampled(sampled) = preconditioner {
@@ -171,11 +171,11 @@ struct Group {
     age: usize,
 }
 
-struct Search<'a, T> {
+struct Search<'a, T: Scalar> {
     passes: &'a dyn Passes<T>,
     rows: &'a RowTargets<T>,
     objective: Objective,
-    preconditioner: &'a Preconditioner<T>,
+    preconditioner: &'a Preconditioner<'a, T>,
     centre: Vec<f64>,
     groups: Vec<Group>,
     /// sum of the weights
@@ -189,7 +189,7 @@ impl<'a, T: Scalar> Search<'a, T> {
         passes: &'a dyn Passes<T>,
         rows: &'a RowTargets<T>,
         objective: Objective,
-        preconditioner: &'a Preconditioner<T>,
+        preconditioner: &'a Preconditioner<'a, T>,
         start: Option<&LinearModel<T>>,
     ) -> Self {
         let centre = preconditioner.centre().to_vec();
@@ -297,9 +297,9 @@ impl<'a, T: Scalar> Search<'a, T> {
 
     /// Makes the Hessian anew at their points for those of these groups whose Hessian is old, as often as it costs no more
     /// than the passes between.
-    fn renew(&mut self, newton: &Newton, stepped: &[usize]) -> Result<()> {
+    fn renew(&mut self, newton: &Newton<'_, T>, stepped: &[usize]) -> Result<()> {
         // From zero all outputs have the same curvatures, and share one factor.
-        let mut distinct: Vec<Vec<f64>> = Vec::new();
+        let mut distinct: Vec<(Vec<f64>, Option<Arc<Factor>>)> = Vec::new();
         let mut wanted = Vec::new();
         for (&g, curvatures) in stepped.iter().zip(self.curvatures(stepped)) {
             let cost = curvatures.iter().map(|curvatures| newton.cost(curvatures)).fold(0.0, f64::max);
@@ -309,9 +309,9 @@ impl<'a, T: Scalar> Search<'a, T> {
                 continue;
             }
             let mut places = Vec::new();
-            for curvatures in curvatures {
-                if !distinct.last().is_some_and(|last| are_alike(last, &curvatures)) {
-                    distinct.push(curvatures);
+            for (at, curvatures) in curvatures.into_iter().enumerate() {
+                if !distinct.last().is_some_and(|(last, _)| are_alike(last, &curvatures)) {
+                    distinct.push((curvatures, group.factors.get(at).map(Arc::clone)));
                 }
                 places.push(distinct.len() - 1);
             }
@@ -332,25 +332,23 @@ impl<'a, T: Scalar> Search<'a, T> {
     /// last pass, which left the slopes there.
     fn curvatures(&self, groups: &[usize]) -> Vec<Vec<Vec<f64>>> {
         let (outputs, slopes) = self.slopes.as_ref().expect("a pass left the slopes");
-        let (n_rows, n_columns) = (self.rows.weights.len(), outputs.len());
-        let factor = n_rows as f64 / self.total.max(f64::MIN_POSITIVE);
+        let n_columns = outputs.len();
+        let factor = self.rows.weights.len() as f64 / self.total.max(f64::MIN_POSITIVE);
         let loss = self.objective.loss;
         let of_group = |&g: &usize| {
             let own = self.groups[g].outputs.clone();
             let first = outputs.iter().position(|output| *output == own.start).expect("an output of the last pass");
-            let mut curvatures = vec![vec![0.0; n_rows]; own.len()];
-            let mut of_row = vec![0.0; own.len()];
-            for i in 0..n_rows {
-                let weight = self.rows.weights[i].to_f64();
-                if weight == 0.0 {
-                    continue;
-                }
-                let at = i * n_columns + first;
-                of_row.iter_mut().zip(&slopes[at..at + own.len()]).for_each(|(to, slope)| *to = slope / weight);
-                loss.curve(&mut of_row, |column| self.rows.targets[[i, own.start + column]].to_f64());
-                curvatures.iter_mut().zip(&of_row).for_each(|(to, h)| to[i] = h * weight * factor);
-            }
-            curvatures
+            let curve = |at: usize| {
+                let target = self.rows.targets.column(own.start + at);
+                let slopes = slopes.iter().skip(first + at).step_by(n_columns);
+                let rows = slopes.zip(target).zip(&self.rows.weights).map(|((slope, &target), &weight)| {
+                    let weight = weight.to_f64();
+                    let h = if weight == 0.0 { 0.0 } else { loss.curve(slope / weight, target.to_f64()) };
+                    h * weight * factor
+                });
+                rows.collect()
+            };
+            (0..own.len()).map(curve).collect()
         };
         groups.par_iter().map(of_group).collect()
     }

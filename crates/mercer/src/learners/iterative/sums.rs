@@ -145,7 +145,7 @@ impl Sums {
     fn add_losses<'a, T: Scalar>(&mut self, parts: impl Iterator<Item = &'a Part<T>>) {
         for part in parts {
             self.losses.iter_mut().zip(&part.losses).for_each(|(sum, loss)| *sum += loss);
-            for row in part.slopes.outer_iter() {
+            for row in part.slopes.as_slice().expect("row-major").chunks_exact(self.slopes.len().max(1)) {
                 self.slopes.iter_mut().zip(row).for_each(|(sum, &slope)| *sum += slope.to_f64());
             }
             if let Some(of_rows) = &mut self.of_rows {

@@ -22,8 +22,6 @@ use super::tiles::TILE;
 /// The larger of a Hessian of all rows, and the features that it is made of, at most.
 const MOST_NEWTON: usize = 2048;
 const MOST_NEWTON_VALUES: usize = 1 << 26;
-/// Of all features, those that sparse rows store at most where their products are summed one by one.
-const MOST_STORED: f64 = 0.2;
 /// Rows of a sample: so many for each feature where these are summed, and where they are not.
 const SAMPLE_ROWS_OF_FEATURE: usize = 4;
 const SAMPLE_ROWS: usize = 4096;
@@ -45,16 +43,14 @@ pub(crate) enum Scheme {
 
 impl Scheme {
     /// For so many rows and features.
-    /// `n_stored` of the features, where rows are sparse.
-    pub(crate) fn of(n_rows: usize, n_components: usize, n_stored: Option<u64>) -> Self {
-        let n_values = n_rows as f64 * n_components as f64;
-        if n_components <= MOST_NEWTON && n_stored.is_some_and(|stored| stored as f64 <= MOST_STORED * n_values) {
+    pub(crate) fn of(n_rows: usize, n_components: usize, are_sparse: bool) -> Self {
+        if n_components <= MOST_NEWTON && are_sparse {
             return Self::SparseNewton;
         }
         if n_rows.min(n_components) <= MOST_NEWTON && n_rows.saturating_mul(n_components) <= MOST_NEWTON_VALUES {
             return Self::Newton;
         }
-        if n_stored.is_some() {
+        if are_sparse {
             return Self::Diagonal;
         }
         let wanted = match n_components {
@@ -76,7 +72,8 @@ impl Scheme {
                 values + copies + turned + 2 * n_outputs * triangle(less)
             }
             Self::SparseNewton => {
-                3 * n_outputs * n_rows * 8 + 2 * n_outputs * triangle(n_components) + n_components * n_components * 8
+                let square = n_components * n_components * 8;
+                3 * n_outputs * n_rows * 8 + 2 * n_outputs * (triangle(n_components) + square)
             }
             Self::Diagonal => 2 * n_components * 8,
             Self::Sampled(m) => {
@@ -89,16 +86,16 @@ impl Scheme {
 }
 
 /// One of them.
-pub(crate) enum Preconditioner<T> {
+pub(crate) enum Preconditioner<'a, T: Scalar> {
     /// Of all rows.
-    Newton(Newton),
+    Newton(Newton<'a, T>),
     /// Of some.
     Sampled(Sampled<T>),
     /// Of sparse rows.
     Diagonal(Diagonal),
 }
 
-impl<T: Scalar> Preconditioner<T> {
+impl<T: Scalar> Preconditioner<'_, T> {
     /// The mean of the features; zero without an intercept.
     pub(super) fn centre(&self) -> &[f64] {
         match self {

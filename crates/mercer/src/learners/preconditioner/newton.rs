@@ -11,29 +11,33 @@
 //! without one features are not centred. Of sparse rows H is the sum of their own small products.
 //!
 //! Cost for r rows left: r·D² + D³/3 multiply-adds, or r³/3; memory: 8·n·D bytes, 8·n² where n < D, and 4·min(r, D)²
-//! for each output. Sparse rows of q values: r·q²/2 multiply-adds and 8·D² bytes. All in f64.
+//! for each output. Sparse rows of q values: r·q²/2 multiply-adds and 16·D² bytes for each output; where
+//! curvatures are known already, r is the number of rows whose have changed. All in f64.
 //!
 //! Chapelle, "Training a support vector machine in the primal", Neural Computation 19, 2007.
 
-use mercer_simd::{CsrMatrix, IndexSlice};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use mercer_simd::ops::dot::{sparse_add_products, sparse_add_scaled_widened};
+use mercer_simd::{CsrMatrix, IndexSlice, Scalar};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::{centre, product};
 use crate::learners::cholesky::Cholesky;
-use crate::learners::lbfgs::dot;
 use crate::learners::rows::{RowAccess, SparseRows};
-use crate::learners::tiles::{SymmetricTiles, TILE};
+use crate::learners::tiles::SymmetricTiles;
 use crate::{Error, Result};
 
 /// All rows.
-pub(crate) struct Newton {
-    rows: AllRows,
+pub(crate) struct Newton<'a, T: Scalar> {
+    rows: AllRows<'a, T>,
     centre: Vec<f64>,
 }
 
 /// n × D
-enum AllRows {
+enum AllRows<'a, T: Scalar> {
     /// Centred.
     Dense {
         rows: Array2<f64>,
@@ -41,7 +45,7 @@ enum AllRows {
         products: Option<Array2<f64>>,
     },
     /// As they are; what they lose by the centre is subtracted from what is made of them.
-    Sparse(CsrMatrix<f64>),
+    Sparse(Cow<'a, CsrMatrix<T>>),
 }
 
 /// H of one output.
@@ -55,11 +59,62 @@ pub(crate) struct Factor {
     cholesky: Cholesky,
     /// whether it is a factor of AAᵀ + 2λI
     of_rows: bool,
+    /// of sparse rows
+    products: Option<SparseProducts>,
     /// of the intercept: H⁻¹c, c = Aᵀ√(ωh/n), and what is left of its curvature
     border: Option<(Vec<f64>, f64)>,
 }
 
-impl Newton {
+/// Sums over sparse rows z.
+#[derive(Clone)]
+struct SparseProducts {
+    /// Σ ωh/n·zzᵀ, the upper half
+    products: Vec<f64>,
+    /// Σ ωh/n·z
+    sums: Vec<f64>,
+    /// Σ ωh/n
+    total: f64,
+}
+
+impl SparseProducts {
+    /// By one thread; from those of an earlier factor where fewer rows have changed since than have a curvature.
+    fn new<T: Scalar>(rows: &CsrMatrix<T>, active: &[usize], roots: &[f64], earlier: Option<&Factor>) -> Self {
+        let d = rows.n_columns();
+        if let Some((products, before)) = earlier.and_then(|earlier| Some((earlier.products.as_ref()?, &earlier.roots)))
+        {
+            let changed: Vec<usize> = (0..roots.len()).filter(|&i| roots[i] != before[i]).collect();
+            if changed.len() < active.len() {
+                let mut products = products.clone();
+                products.add(rows, &changed, |i| roots[i] * roots[i] - before[i] * before[i]);
+                return products;
+            }
+        }
+        let mut products = Self { products: vec![0.0; d * d], sums: vec![0.0; d], total: 0.0 };
+        products.add(rows, active, |i| roots[i] * roots[i]);
+        products
+    }
+
+    fn add<T: Scalar>(&mut self, rows: &CsrMatrix<T>, chosen: &[usize], h: impl Fn(usize) -> f64) {
+        let (d, rows) = (rows.n_columns(), sparse_rows(rows));
+        for &i in chosen {
+            let ((columns, values), h) = (rows.row(i), h(i));
+            sparse_add_products(&mut self.products, d, h, columns, values);
+            sparse_add_scaled_widened(&mut self.sums, h, columns, values);
+            self.total += h;
+        }
+    }
+
+    /// AᵀA of the centred rows.
+    fn matrix(&self, c: &[f64]) -> SymmetricTiles {
+        let Self { products, sums, total } = self;
+        SymmetricTiles::from_fn(c.len(), |i, j| {
+            let (i, j) = (i.min(j), i.max(j));
+            products[i * c.len() + j] - c[i] * sums[j] - sums[i] * c[j] + total * c[i] * c[j]
+        })
+    }
+}
+
+impl<'a, T: Scalar> Newton<'a, T> {
     /// From the features of all rows, centred where there is an intercept.
     pub(crate) fn new(mut rows: Array2<f64>, intercept: bool) -> Self {
         let centre = centre(&mut rows, intercept);
@@ -71,11 +126,11 @@ impl Newton {
     }
 
     /// From sparse rows.
-    pub(crate) fn of_sparse(rows: CsrMatrix<f64>, intercept: bool) -> Self {
+    pub(crate) fn of_sparse(rows: Cow<'a, CsrMatrix<T>>, intercept: bool) -> Self {
         let mut centre = vec![0.0; rows.n_columns()];
         if intercept {
             let view = rows.view();
-            (0..rows.n_rows()).flat_map(|i| view.row(i)).for_each(|(j, x)| centre[j] += x);
+            (0..rows.n_rows()).flat_map(|i| view.row(i)).for_each(|(j, x)| centre[j] += x.to_f64());
             centre.iter_mut().for_each(|sum| *sum /= rows.n_rows().max(1) as f64);
         }
         Self { rows: AllRows::Sparse(rows), centre }
@@ -90,23 +145,6 @@ impl Newton {
             AllRows::Dense { rows, .. } => rows.nrows(),
             AllRows::Sparse(rows) => rows.n_rows(),
         }
-    }
-
-    /// Z̃·weights, weights D × k: the scores of the rows.
-    pub(crate) fn scores(&self, weights: ArrayView2<'_, f64>) -> Array2<f64> {
-        let rows = match &self.rows {
-            AllRows::Dense { rows, .. } => return product(rows.view(), weights),
-            AllRows::Sparse(rows) => sparse_rows(rows),
-        };
-        let vectors: Vec<Vec<f64>> = weights.columns().into_iter().map(|column| column.to_vec()).collect();
-        let shifts: Vec<f64> = vectors.iter().map(|w| dot(w, &self.centre)).collect();
-        let (n, k) = (self.n_rows(), vectors.len());
-        let mut out = Array2::zeros((n, k));
-        let chunks = out.as_slice_mut().expect("row-major").par_chunks_mut(k.max(1)).with_min_len(TILE);
-        chunks.enumerate().for_each(|(i, out)| {
-            out.iter_mut().zip(&vectors).zip(&shifts).for_each(|((out, w), shift)| *out = rows.dot(i, w) - shift);
-        });
-        out
     }
 
     /// Z̃ᵀ·factors, factors n × k.
@@ -143,12 +181,19 @@ impl Newton {
         }
     }
 
-    /// H for each of these curvatures ωh.
+    /// H for each of these curvatures ωh. With an earlier factor, sums of sparse rows are those of its rows and what has
+    /// changed since.
     ///
     /// # Errors
     /// [`Error::NotPositiveDefinite`] where rounding leaves no factor.
-    pub(crate) fn factors(&self, curvatures: &[Vec<f64>], lambda: f64, intercept: bool) -> Result<Vec<Factor>> {
-        let factors = curvatures.par_iter().map(|curvatures| self.factor(curvatures, lambda));
+    pub(crate) fn factors(
+        &self,
+        curvatures: &[(Vec<f64>, Option<Arc<Factor>>)],
+        lambda: f64,
+        intercept: bool,
+    ) -> Result<Vec<Factor>> {
+        let factors =
+            curvatures.par_iter().map(|(curvatures, earlier)| self.factor(curvatures, earlier.as_deref(), lambda));
         let mut factors: Vec<Factor> = factors.collect::<Result<_>>()?;
         if intercept {
             let borders = self.borders(&factors);
@@ -157,12 +202,16 @@ impl Newton {
         Ok(factors)
     }
 
-    fn factor(&self, curvatures: &[f64], lambda: f64) -> Result<Factor> {
+    fn factor(&self, curvatures: &[f64], earlier: Option<&Factor>, lambda: f64) -> Result<Factor> {
         let (n, d) = (self.n_rows(), self.centre.len());
         let roots: Vec<f64> = curvatures.iter().map(|h| (h / n as f64).sqrt()).collect();
         let active: Vec<usize> = (0..n).filter(|&i| roots[i] > 0.0).collect();
+        let mut products = None;
         let (mut matrix, of_rows) = match &self.rows {
-            AllRows::Sparse(rows) => (self.sparse_gram(rows, &active, &roots), false),
+            AllRows::Sparse(rows) => {
+                let products = products.insert(SparseProducts::new(rows, &active, &roots, earlier));
+                (products.matrix(&self.centre), false)
+            }
             AllRows::Dense { products: Some(products), .. } => {
                 let product = |i: usize, j: usize| {
                     let (i, j) = (active[i], active[j]);
@@ -182,29 +231,7 @@ impl Newton {
         matrix.add_diagonal(shift);
         let cholesky = Cholesky::new(matrix)
             .ok_or_else(|| Error::NotPositiveDefinite { context: format!("the Hessian of lambda {lambda}") })?;
-        Ok(Factor { roots, active, shift, cholesky, of_rows, border: None })
-    }
-
-    /// AᵀA by one thread: Σ ωh/n·zzᵀ, and what the centre takes from it.
-    fn sparse_gram(&self, rows: &CsrMatrix<f64>, active: &[usize], roots: &[f64]) -> SymmetricTiles {
-        let d = self.centre.len();
-        let (mut products, mut sums, mut total) = (vec![0.0; d * d], vec![0.0; d], 0.0);
-        let rows = sparse_rows(rows);
-        for &i in active {
-            let ((columns, values), h) = (rows.row(i), roots[i] * roots[i]);
-            for (at, (&j, &x)) in columns.iter().zip(values).enumerate() {
-                let (j, x) = (j as usize, h * x);
-                let products = &mut products[j * d..(j + 1) * d];
-                columns[at..].iter().zip(&values[at..]).for_each(|(&k, y)| products[k as usize] += x * y);
-                sums[j] += x;
-            }
-            total += h;
-        }
-        let c = &self.centre;
-        SymmetricTiles::from_fn(d, |i, j| {
-            let (i, j) = (i.min(j), i.max(j));
-            products[i * d + j] - c[i] * sums[j] - sums[i] * c[j] + total * c[i] * c[j]
-        })
+        Ok(Factor { roots, active, shift, cholesky, of_rows, products, border: None })
     }
 
     /// H⁻¹c and the curvature of the intercept that the weights leave it, c the products of features and intercept.
@@ -245,10 +272,11 @@ impl Newton {
     }
 
     fn solve_weights(&self, factors: &[&Factor], g: ArrayView2<'_, f64>) -> Array2<f64> {
-        let inner = if factors.iter().any(|factor| factor.of_rows) {
-            self.scores(g.as_standard_layout().view())
-        } else {
-            Array2::zeros((0, 0))
+        let inner = match &self.rows {
+            AllRows::Dense { rows, .. } if factors.iter().any(|factor| factor.of_rows) => {
+                product(rows.view(), g.as_standard_layout().view())
+            }
+            _ => Array2::zeros((0, 0)),
         };
         let solve = |column: usize| {
             let factor = factors[column];
@@ -275,7 +303,7 @@ impl Newton {
     }
 }
 
-fn sparse_rows(rows: &CsrMatrix<f64>) -> SparseRows<'_, f64, i32> {
+fn sparse_rows<T: Scalar>(rows: &CsrMatrix<T>) -> SparseRows<'_, T, i32> {
     let IndexSlice::I32(indices) = rows.view().indices() else { unreachable!("owned indices have 32 bits") };
     SparseRows::new(rows.view(), indices)
 }
@@ -284,10 +312,12 @@ fn sparse_rows(rows: &CsrMatrix<f64>) -> SparseRows<'_, f64, i32> {
 fn gram(rows: &Array2<f64>, active: &[usize], roots: &[f64]) -> SymmetricTiles {
     const PANEL: usize = 2048;
     let mut matrix = SymmetricTiles::zeros(rows.ncols());
+    let mut panel = Array2::zeros((PANEL.min(active.len()), rows.ncols()));
     for active in active.chunks(PANEL) {
-        let mut panel = rows.select(Axis(0), active);
-        for (mut row, &i) in panel.outer_iter_mut().zip(active) {
-            row *= roots[i];
+        let mut panel = panel.slice_mut(s![..active.len(), ..]);
+        for (mut to, &i) in panel.outer_iter_mut().zip(active) {
+            let (to, row) = (to.as_slice_mut().expect("row-major"), rows.row(i));
+            to.iter_mut().zip(row.to_slice().expect("row-major")).for_each(|(to, x)| *to = x * roots[i]);
         }
         matrix.add_gram(panel.view());
     }
@@ -296,6 +326,8 @@ fn gram(rows: &Array2<f64>, active: &[usize], roots: &[f64]) -> SymmetricTiles {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Axis;
+
     use super::*;
 
     fn sparse(x: &Array2<f64>) -> CsrMatrix<f64> {
@@ -328,16 +360,21 @@ mod tests {
                 let unknown =
                     Array2::from_shape_fn((d + 1, 2), |(i, j)| if i < d || intercept { unknown(i, j) } else { 0.0 });
                 let g = h.dot(&unknown);
-                for newton in [Newton::new(x.clone(), intercept), Newton::of_sparse(sparse(&x), intercept)] {
-                    let scores = newton.scores(unknown.slice(s![..d, ..])) - centred.dot(&unknown.slice(s![..d, ..]));
-                    assert!(scores.iter().all(|e| e.abs() < 1e-12));
-                    let factor =
-                        newton.factors(std::slice::from_ref(&curvatures), lambda, intercept).unwrap().remove(0);
-                    let (w, b) = newton.solve(&[&factor, &factor], g.slice(s![..d, ..]), &[g[[d, 0]], g[[d, 1]]]);
-                    let worst = (&w - &unknown.slice(s![..d, ..])).iter().fold(0.0_f64, |worst, e| worst.max(e.abs()));
-                    // Condition numbers are below 1e4 here.
-                    assert!(worst < 1e-9, "{n}, {every}, {intercept}: {worst}");
-                    assert!((0..2).all(|j| (b[j] - unknown[[d, j]]).abs() < 1e-9), "{b:?}");
+                for newton in [Newton::new(x.clone(), intercept), Newton::of_sparse(Cow::Owned(sparse(&x)), intercept)]
+                {
+                    // What was summed for other curvatures is changed to these.
+                    let other = curvatures.iter().enumerate().map(|(i, h)| if i % 7 == 3 { 0.7 } else { *h }).collect();
+                    let other = newton.factors(&[(other, None)], lambda, intercept).unwrap().remove(0);
+                    for earlier in [None, Some(Arc::new(other))] {
+                        let factor =
+                            newton.factors(&[(curvatures.clone(), earlier)], lambda, intercept).unwrap().remove(0);
+                        let (w, b) = newton.solve(&[&factor, &factor], g.slice(s![..d, ..]), &[g[[d, 0]], g[[d, 1]]]);
+                        let worst =
+                            (&w - &unknown.slice(s![..d, ..])).iter().fold(0.0_f64, |worst, e| worst.max(e.abs()));
+                        // Condition numbers are below 1e4 here.
+                        assert!(worst < 1e-9, "{n}, {every}, {intercept}: {worst}");
+                        assert!((0..2).all(|j| (b[j] - unknown[[d, j]]).abs() < 1e-9), "{b:?}");
+                    }
                 }
             }
         }
