@@ -110,7 +110,7 @@ def bench_spectral():
     with threadpool_limits(1):
         timing = min(
             fastest(lambda: sampler.transform(rows)),
-            fastest(lambda: [sampler.transform(rows[start : start + 512]) for start in range(0, len(rows), 512)]),
+            fastest(lambda: in_panels(sampler, rows)),
         )
     for name in ["fourier", "orthogonal", "sorf", "fastfood", "quasi"]:
         report("spectral", f"784 to 4,096, f32, {name}", 1, "scikit-learn", timing, len(rows), "row")
@@ -119,6 +119,32 @@ def bench_spectral():
         skip("spectral", "scikit-learn-extra", "MERCER_SKLEARN_EXTRA does not name a Python that has it")
     else:
         subprocess.run([python, __file__, "extra-child"], check=True)
+
+
+def bench_products():
+    from scipy.sparse import random as random_rows
+    from sklearn.kernel_approximation import PolynomialCountSketch
+
+    rows = np.random.default_rng(1).random((2048, 784), dtype=np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    exact = rows[:512].astype(float) @ rows[:512].T.astype(float)
+    with threadpool_limits(1):
+        for degree in [2, 3]:
+            sketch = PolynomialCountSketch(gamma=1.0, degree=degree, n_components=4096, random_state=0).fit(rows)
+            features = sketch.transform(rows[:512]).astype(float)
+            rmse = float(np.sqrt(np.mean((features @ features.T - exact**degree) ** 2)))
+            timing = min(fastest(lambda: sketch.transform(rows)), fastest(lambda: in_panels(sketch, rows)))
+            for name in ["complex TensorSRHT", "real TensorSRHT", "TensorSketch"]:
+                variant = f"784 to 4,096, f32, degree {degree}, {name}"
+                report("products", variant, 1, "scikit-learn", timing, len(rows), "row", kernel_rmse=rmse)
+        rows = random_rows(2000, 5000, density=0.01, format="csr", dtype=np.float32, random_state=0)
+        sketch = PolynomialCountSketch(gamma=1.0, degree=2, n_components=300, random_state=0).fit(rows)
+        timing = fastest(lambda: sketch.transform(rows))
+        report("products", "CSR, 5,000 to 300, f32, degree 2, TensorSketch", 1, "scikit-learn", timing, 2000, "row")
+
+
+def in_panels(transformer, rows):
+    return [transformer.transform(rows[start : start + 512]) for start in range(0, len(rows), 512)]
 
 
 def extra_child():
@@ -775,6 +801,7 @@ def version(name):
 BENCHES = {
     "hadamard": bench_hadamard,
     "spectral": bench_spectral,
+    "products": bench_products,
     "map": bench_map,
     "matmul": bench_matmul,
     "sincos": bench_sincos,

@@ -19,6 +19,7 @@ mod map;
 mod matmul;
 mod measure;
 mod normals;
+mod products;
 mod python;
 mod read;
 mod scale;
@@ -35,9 +36,10 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 16] = [
+const BENCHES: [Bench; 17] = [
     Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
     Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
+    Bench { name: "products", conditions: products::CONDITIONS, run: products::run },
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
     Bench { name: "matmul", conditions: matmul::CONDITIONS, run: matmul::run },
     Bench { name: "sincos", conditions: sincos::CONDITIONS, run: sincos::run },

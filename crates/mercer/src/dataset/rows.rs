@@ -29,6 +29,14 @@ impl<'a, T: Scalar> Rows<'a, T> {
         }
     }
 
+    /// The same rows, borrowed for a shorter time.
+    pub fn view(&self) -> Rows<'_, T> {
+        match self {
+            Self::Dense(x) => Rows::Dense(x.view()),
+            Self::Sparse(x) => Rows::Sparse(*x),
+        }
+    }
+
     /// Rows `start..end`.
     pub fn slice(&self, start: usize, end: usize) -> Self {
         match self {

@@ -35,7 +35,7 @@ pub use linear::LinearModel;
 pub use loss::Loss;
 pub use online::{AveragedSgd, OnlineLearner, OnlineRidge};
 pub(crate) use online::{check_finite, check_targets};
-pub(crate) use preconditioner::{Diagonal, Newton, Preconditioner, Sampled, Scheme};
+pub(crate) use preconditioner::{AllRows, Diagonal, Newton, Preconditioner, Sampled, Scheme};
 pub use ridge::{RidgeStatistics, RidgeSystem};
 pub use ridge_rows::RidgeRows;
 

@@ -5,15 +5,16 @@ mod epochs;
 use std::borrow::Cow;
 
 use mercer_simd::{CsrMatrix, Scalar};
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, Axis, CowArray, Ix2, s};
 use rayon::prelude::*;
 
 use super::calibrate::Calibration;
 use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection, TargetEncoder};
 use crate::learners::{
-    ClassWeight, Convergence, Diagonal, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel, Loss,
-    Newton, Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize, solve_dual,
+    AllRows, ClassWeight, Convergence, Diagonal, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel,
+    Loss, Newton, Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize,
+    solve_dual,
 };
 use crate::random::{Purpose, sample};
 use crate::selection::lambda::{self, Fitting, Judge, LambdaChoice, MOST_STORED, Score, Validation};
@@ -408,13 +409,13 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         let (n_rows, driver, curvature) = (self.n_rows(), self.fitting.driver, spec.loss.curvature());
         driver.check_interrupted()?;
         match Scheme::of(n_rows, self.n_components(), self.fitting.n_stored().is_some()) {
-            Scheme::Newton => {
-                let rows = self.all_features()?;
+            scheme @ (Scheme::Newton | Scheme::SparseNewton) => {
+                let rows = if scheme == Scheme::Newton {
+                    AllRows::Dense(self.all_features()?)
+                } else {
+                    AllRows::Sparse(self.sparse_features()?)
+                };
                 Ok(Preconditioner::Newton(driver.time("solve", || Newton::new(rows, spec.intercept))))
-            }
-            Scheme::SparseNewton => {
-                let rows = self.sparse_features()?;
-                Ok(Preconditioner::Newton(driver.time("solve", || Newton::of_sparse(rows, spec.intercept))))
             }
             Scheme::Sampled(wanted) => {
                 let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
@@ -434,25 +435,17 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         }
     }
 
-    /// The features of all rows in f64, densely.
-    fn all_features(&self) -> Result<Array2<f64>> {
+    /// The features of all rows, densely.
+    fn all_features(&self) -> Result<CowArray<'_, T, Ix2>> {
+        if let Some(PanelRows::Dense(kept)) = &self.kept {
+            return Ok(kept.view().into());
+        }
         let mut out = Array2::zeros((self.n_rows(), self.n_components()));
         self.for_each("learn", &mut |first, features| {
-            match features {
-                Rows::Dense(rows) => {
-                    let mut place = out.slice_mut(s![first..first + rows.nrows(), ..]);
-                    place.zip_mut_with(&rows, |to, &x| *to = x.to_f64());
-                }
-                Rows::Sparse(rows) => {
-                    for i in 0..rows.n_rows() {
-                        let mut place = out.row_mut(first + i);
-                        rows.row(i).for_each(|(j, x)| place[j] = x.to_f64());
-                    }
-                }
-            }
+            features.write_dense(out.slice_mut(s![first..first + features.n_rows(), ..]));
             Ok(())
         })?;
-        Ok(out)
+        Ok(out.into())
     }
 
     /// The sparse features of all rows.

@@ -47,8 +47,6 @@ pub struct HadamardProjection<T> {
     scale: Aligned<T>,
     /// The places of the last block that are outputs, where they are not its first.
     chosen: Option<Vec<u32>>,
-    /// The place of each input in a block, where it is not its own.
-    order: Option<Vec<u32>>,
 }
 
 /// Which diagonal of a factor: signs, or the parts of random fourth roots of one, one of which is zero.
@@ -129,7 +127,7 @@ impl Shape {
     fn projection<T: Scalar>(self, rounds: Vec<Round<T>>, scale: impl Fn(usize) -> f64) -> HadamardProjection<T> {
         let scale = Aligned::collect((0..self.n_places()).map(|j| T::from_f64(scale(j))));
         let Self { n_inputs, n_outputs, block_len, .. } = self;
-        HadamardProjection { n_inputs, n_outputs, block_len, rounds, scale, chosen: None, order: None }
+        HadamardProjection { n_inputs, n_outputs, block_len, rounds, scale, chosen: None }
     }
 }
 
@@ -188,8 +186,8 @@ impl<T: Scalar> HadamardProjection<T> {
         Ok(Self { chosen: Some(places), ..shape.projection(vec![round], |_| factor) })
     }
 
-    /// The factor number `number` of a product of transforms: `scale` times coordinates of the transform of signed and
-    /// permuted inputs. Both parts of a complex factor have the same coordinates and permutation.
+    /// The factor number `number` of a product of transforms: `scale` times coordinates of the transform of signed inputs.
+    /// Both parts of a complex factor have the same coordinates.
     ///
     /// # Errors
     /// As [`HadamardProjection::srht`].
@@ -209,27 +207,9 @@ impl<T: Scalar> HadamardProjection<T> {
         }
         let values = Aligned::collect(values.into_iter().map(T::from_f64));
         let round = Round::new(shape.block_len, values, None);
-        let (chosen, mut order) = (shape.chosen(2 * number), vec![0; shape.block_len]);
-        Stream::new(seed, Purpose::Permutation).lane(2 * number + 1).permutation_into(&mut order);
-        order.truncate(n_inputs);
-        Ok(Self { chosen: Some(chosen), order: Some(order), ..shape.projection(vec![round], |_| scale) })
-    }
-
-    /// Writes one row to its places; the others are zero and stay so.
-    fn write_row(&self, row: Rows<'_, T>, x: &mut [T]) {
-        match (&self.order, row) {
-            (None, row) => {
-                let x = &mut x[..self.n_inputs];
-                row.write_dense(ArrayViewMut2::from_shape((1, self.n_inputs), x).expect("one row"));
-            }
-            (Some(order), Rows::Dense(row)) => {
-                order.iter().zip(row).for_each(|(&place, &value)| x[place as usize] = value);
-            }
-            (Some(order), Rows::Sparse(row)) => {
-                x.fill(T::zero());
-                row.row(0).for_each(|(input, value)| x[order[input] as usize] = value);
-            }
-        }
+        // Of a whole block all coordinates are taken, in their order.
+        let chosen = (!n_outputs.is_multiple_of(shape.block_len)).then(|| shape.chosen(2 * number));
+        Ok(Self { chosen, ..shape.projection(vec![round], |_| scale) })
     }
 
     /// Where the last block begins if only some of its places are outputs.
@@ -283,7 +263,8 @@ impl<T: Scalar> Projection<T> for HadamardProjection<T> {
         let aligned = columns.start.next_multiple_of(p).min(columns.end);
         x.fill(T::zero());
         for i in 0..rows.n_rows() {
-            self.write_row(rows.slice(i, i + 1), x);
+            let place = ArrayViewMut2::from_shape((1, self.n_inputs), &mut x[..self.n_inputs]).expect("one row");
+            rows.slice(i, i + 1).write_dense(place);
             let mut out = out.row_mut(i);
             let out = out.as_slice_mut().expect("outputs of a row are neighbours");
             let mut block_of = |first: usize, whole: &mut [T]| {
@@ -330,12 +311,7 @@ impl<T: Scalar> Projection<T> for HadamardProjection<T> {
                     _ => values.iter_mut().zip(weights.iter().skip(first)).for_each(|(to, &weight)| *to = weight),
                 }
                 rounds_back_into(isa, &self.rounds, &self.scale, block, &mut values, &mut back);
-                match &self.order {
-                    None => out.iter_mut().zip(&*back).for_each(|(out, &value)| *out = *out + value),
-                    Some(order) => {
-                        out.iter_mut().zip(order).for_each(|(out, &place)| *out = *out + back[place as usize]);
-                    }
-                }
+                out.iter_mut().zip(&*back).for_each(|(out, &value)| *out = *out + value);
             }
         }
         Ok(())

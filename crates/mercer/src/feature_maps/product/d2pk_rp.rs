@@ -88,7 +88,8 @@ impl D2pkRpSpec {
         let factor = gamma.sqrt() * (2.0 * t as f64 * k as f64).powf(-0.25);
         let projections = (0..t).map(|i| {
             let columns = i * k..(i + 1) * k;
-            Ok(Factor { projection: self.law.projection(seed, n_inputs, columns, factor)?, offsets: Vec::new() })
+            let projection = self.law.projection(seed, n_inputs, columns, factor)?;
+            Ok(Factor { projection, order: None, offsets: Vec::new() })
         });
         Ok(ProductMap::new(n_inputs, vec![Part::Squares(projections.collect::<Result<_>>()?)]))
     }

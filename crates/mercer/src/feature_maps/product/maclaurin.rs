@@ -200,8 +200,9 @@ impl MaclaurinSpec {
             }
             let numbers = first_factor..first_factor + power as usize;
             let drawn = |number: usize| {
-                let scale = if number == numbers.start { scale } else { 1.0 } * gamma.sqrt();
-                Drawn { seed, number, n_inputs, n_outputs: n_numbers, scale, constant: 0.0 }
+                let is_first = number == numbers.start;
+                let scale = if is_first { scale } else { 1.0 } * gamma.sqrt();
+                Drawn { seed, number, is_first, n_inputs, n_outputs: n_numbers, scale, constant: 0.0 }
             };
             parts.push(if self.complex {
                 Part::Complex(numbers.clone().map(|number| drawn(number).complex()).collect::<Result<_>>()?)

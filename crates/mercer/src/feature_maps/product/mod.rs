@@ -29,6 +29,8 @@ pub use pk_rp::{PkRpSpec, VectorLaw};
 pub use table::TableMap;
 pub use tensor_srht::TensorSrhtSpec;
 
+use std::sync::Arc;
+
 use mercer_simd::ops::products::{add, add_squares, multiply, multiply_complex};
 use mercer_simd::{InstructionSet, Scalar};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
@@ -63,21 +65,51 @@ pub(super) enum Part<T> {
 
 /// xV and a number more for each column.
 pub(super) struct Factor<T> {
+    /// of rows in their order
     projection: Box<dyn Projection<T>>,
+    /// where inputs are not in their places
+    order: Option<Order>,
     /// empty where they are zero
     offsets: Vec<T>,
 }
 
+/// Other places for inputs.
+#[derive(Clone)]
+pub(super) struct Order {
+    /// of each input
+    places: Arc<[u32]>,
+    /// those without an input are zero
+    n_places: usize,
+}
+
 impl<T: Scalar> Factor<T> {
-    pub(super) fn new(projection: impl Projection<T> + 'static, offsets: Vec<T>) -> Self {
-        Self { projection: Box::new(projection), offsets }
+    /// Values of a row in its order, where that is another.
+    fn n_places(&self) -> usize {
+        self.order.as_ref().map_or(0, |order| order.n_places)
+    }
+
+    /// The rows in their order, written to `ordered` if that is another.
+    fn ordered<'r>(&self, rows: &'r Rows<'_, T>, ordered: &'r mut [T]) -> Rows<'r, T> {
+        let Some(Order { places, n_places }) = &self.order else { return rows.view() };
+        let mut out = matrix(ordered, (rows.n_rows(), *n_places));
+        out.fill(T::zero());
+        for (i, mut out) in out.outer_iter_mut().enumerate() {
+            let out = out.as_slice_mut().expect("row-major");
+            match rows {
+                Rows::Dense(rows) => rows.row(i).iter().zip(&**places).for_each(|(&x, &to)| out[to as usize] = x),
+                Rows::Sparse(rows) => rows.row(i).for_each(|(input, x)| out[places[input] as usize] = x),
+            }
+        }
+        Rows::Dense(
+            ArrayView2::from_shape((rows.n_rows(), *n_places), &ordered[..rows.n_rows() * n_places]).expect("as many"),
+        )
     }
 
     fn n_outputs(&self) -> usize {
         self.projection.n_outputs()
     }
 
-    /// out = the columns from `start` on.
+    /// out = the columns from `start` on, of ordered rows.
     fn values_into(
         &self,
         rows: Rows<'_, T>,
@@ -100,7 +132,8 @@ impl<T: Scalar> Factor<T> {
     fn values(&self, rows: Rows<'_, T>) -> Result<Array2<T>> {
         let mut out = Array2::zeros((rows.n_rows(), self.n_outputs()));
         let mut scratch = vec![T::zero(); self.projection.scratch_len(rows.n_rows())];
-        self.values_into(rows, 0, out.view_mut(), &mut scratch)?;
+        let mut ordered = vec![T::zero(); rows.n_rows() * self.n_places()];
+        self.values_into(self.ordered(&rows, &mut ordered), 0, out.view_mut(), &mut scratch)?;
         Ok(out)
     }
 }
@@ -131,12 +164,17 @@ impl<T: Scalar> Part<T> {
         self.factors().first().map_or(0, |first| first.projection.tile().min(first.n_outputs()))
     }
 
-    /// The values of one factor, or of two parts of one, and what projections need.
+    /// Values of a row that is ordered for a factor.
+    fn n_places(&self) -> usize {
+        self.factors().iter().map(|factor| factor.n_places()).max().unwrap_or(0)
+    }
+
+    /// Ordered rows, the values of one factor, or of two parts of one, and what projections need.
     fn scratch_len(&self, n_rows: usize) -> usize {
         let n_rows = n_rows.min(self.rows_at_once());
         let values = if matches!(self, Self::Complex(_)) { 2 } else { 1 };
         let inner = self.factors().iter().map(|factor| factor.projection.scratch_len(n_rows)).max().unwrap_or(0);
-        values * n_rows * self.tile() + inner
+        n_rows * (values * self.tile() + self.n_places()) + inner
     }
 
     fn transform_into(&self, rows: Rows<'_, T>, mut out: ArrayViewMut2<'_, T>, scratch: &mut [T]) -> Result<()> {
@@ -187,12 +225,13 @@ impl<T: Scalar> Part<T> {
         let isa = InstructionSet::best();
         let (n_rows, n, tile) = (rows.n_rows(), factors[0].n_outputs(), self.tile());
         let (values, scratch) = scratch.split_at_mut(n_rows * tile);
+        let (ordered, scratch) = scratch.split_at_mut(n_rows * self.n_places());
         for start in (0..n).step_by(tile) {
             let mut out = out.slice_mut(s![.., start..n.min(start + tile)]);
-            factors[0].values_into(rows, start, out.view_mut(), scratch)?;
+            factors[0].values_into(factors[0].ordered(&rows, ordered), start, out.view_mut(), scratch)?;
             for factor in &factors[1..] {
                 let mut values = matrix(values, out.dim());
-                factor.values_into(rows, start, values.view_mut(), scratch)?;
+                factor.values_into(factor.ordered(&rows, ordered), start, values.view_mut(), scratch)?;
                 for (mut out, values) in out.outer_iter_mut().zip(values.outer_iter()) {
                     multiply(isa, out.as_slice_mut().expect("row-major"), values.as_slice().expect("row-major"));
                 }
@@ -212,15 +251,19 @@ impl<T: Scalar> Part<T> {
         let (n_rows, n, tile) = (rows.n_rows(), factors[0].0.n_outputs(), self.tile());
         let (values, scratch) = scratch.split_at_mut(2 * n_rows * tile);
         let (re_values, im_values) = values.split_at_mut(n_rows * tile);
+        let (ordered, scratch) = scratch.split_at_mut(n_rows * self.n_places());
         let (mut re_out, mut im_out) = out.split_at(Axis(1), n);
         for start in (0..n).step_by(tile) {
             let columns = start..n.min(start + tile);
             let mut re_out = re_out.slice_mut(s![.., columns.clone()]);
             let mut im_out = im_out.slice_mut(s![.., columns]);
-            factors[0].0.values_into(rows, start, re_out.view_mut(), scratch)?;
-            factors[0].1.values_into(rows, start, im_out.view_mut(), scratch)?;
+            // Both parts of a factor have the same order.
+            let first = factors[0].0.ordered(&rows, ordered);
+            factors[0].0.values_into(first, start, re_out.view_mut(), scratch)?;
+            factors[0].1.values_into(first, start, im_out.view_mut(), scratch)?;
             for (re_factor, im_factor) in &factors[1..] {
                 let (mut re, mut im) = (matrix(re_values, re_out.dim()), matrix(im_values, re_out.dim()));
+                let rows = re_factor.ordered(&rows, ordered);
                 re_factor.values_into(rows, start, re.view_mut(), scratch)?;
                 im_factor.values_into(rows, start, im.view_mut(), scratch)?;
                 let out = re_out.outer_iter_mut().zip(im_out.outer_iter_mut());
@@ -270,9 +313,16 @@ fn others<V>(values: &[V], l: usize) -> impl Iterator<Item = &V> {
 }
 
 fn add_back<T: Scalar>(factor: &Factor<T>, weights: &Array2<T>, grad_rows: &mut Array2<T>) -> Result<()> {
-    let mut back = Array2::zeros(grad_rows.dim());
+    let mut back = Array2::zeros((grad_rows.nrows(), factor.projection.n_inputs()));
     factor.projection.project_back_into(weights.view(), back.view_mut())?;
-    grad_rows.zip_mut_with(&back, |sum, &value| *sum = *sum + value);
+    match &factor.order {
+        None => grad_rows.zip_mut_with(&back, |sum, &value| *sum = *sum + value),
+        Some(order) => {
+            for (mut sums, back) in grad_rows.outer_iter_mut().zip(back.outer_iter()) {
+                sums.iter_mut().zip(&*order.places).for_each(|(sum, &place)| *sum = *sum + back[place as usize]);
+            }
+        }
+    }
     Ok(())
 }
 

@@ -1,11 +1,12 @@
 //! TensorSRHT: products of coordinates of signed Walsh-Hadamard transforms, real or complex.
 //!
 //! φⱼ(x) = n^-½ · Πₗ (H·Dₗ·Πₗx)ⱼ with a diagonal Dₗ of signs for each block of p coordinates and each of the g factors, and
-//! a permutation Πₗ of the inputs for each factor; p is the next power of two from d on. The coordinates of the last block
-//! are chosen without replacement, for each factor anew. The kernel is ⟨x,y⟩^g, or (γ⟨x,y⟩ + c)^g by the
+//! a permutation Πₗ of the inputs among the p places for each factor but the first; p is the next power of two from d on.
+//! The coordinates of a last block that is not whole are chosen without replacement, for each factor anew. The kernel is ⟨x,y⟩^g, or (γ⟨x,y⟩ + c)^g by the
 //! [module's](super) offsets: E⟨φ(x),φ(y)⟩ = k(x,y).
 //!
-//! Permuted inputs make two coordinates of a block as dependent as any other two, so the variance has a closed form. With
+//! Permuted inputs make two coordinates of a block as dependent as any other two (with one factor that is not permuted that
+//! holds for their mean), so the variance has a closed form. With
 //! N = ‖x‖²‖y‖², κ = ⟨x,y⟩, S = Σxᵢ²yᵢ² of rows √γ·x, and N′, κ′, S′ of those with √c behind them, a block of m coordinates adds
 //!
 //! m·[(κ′² + N′ + κ′² − 2S′)^g − κ′^2g] + m(m−1)·[(κ′² − (N + κ² − 2S)/(p−1))^g − κ′^2g], all over n².
@@ -40,9 +41,10 @@
 //! ```
 
 use mercer_simd::Scalar;
+use mercer_simd::ops::hadamard::padded_len;
 use serde::{Deserialize, Serialize};
 
-use super::{Factor, Part, ProductMap, check_polynomial};
+use super::{Factor, Order, Part, ProductMap, check_polynomial};
 use crate::feature_maps::Gamma;
 use crate::projections::{Diagonal, HadamardProjection};
 use crate::random::{Purpose, Stream};
@@ -106,7 +108,7 @@ impl TensorSrhtSpec {
             // The first factor carries the scale of the product.
             let scale = if number == 0 { (1.0 / n_outputs as f64).sqrt() } else { 1.0 };
             let (constant, scale) = (scale * self.c.sqrt(), scale * gamma.sqrt());
-            Drawn { seed, number, n_inputs, n_outputs, scale, constant }
+            Drawn { seed, number, is_first: number == 0, n_inputs, n_outputs, scale, constant }
         };
         let degree = self.degree as usize;
         let part = if self.complex {
@@ -122,6 +124,8 @@ impl TensorSrhtSpec {
 pub(super) struct Drawn {
     pub(super) seed: u64,
     pub(super) number: usize,
+    /// whether it is the first of its product: its inputs stay in their places
+    pub(super) is_first: bool,
     pub(super) n_inputs: usize,
     pub(super) n_outputs: usize,
     /// of the inputs
@@ -133,18 +137,32 @@ pub(super) struct Drawn {
 impl Drawn {
     /// Of real signs.
     pub(super) fn real<T: Scalar>(&self) -> Result<Factor<T>> {
-        self.part(Diagonal::Real)
+        self.part(Diagonal::Real, self.order())
     }
 
     /// The real and the imaginary part of one of complex signs.
     pub(super) fn complex<T: Scalar>(&self) -> Result<(Factor<T>, Factor<T>)> {
-        Ok((self.part(Diagonal::RealPart)?, self.part(Diagonal::ImaginaryPart)?))
+        let order = self.order();
+        Ok((self.part(Diagonal::RealPart, order.clone())?, self.part(Diagonal::ImaginaryPart, order)?))
     }
 
-    fn part<T: Scalar>(&self, diagonal: Diagonal) -> Result<Factor<T>> {
-        let &Self { seed, number, n_inputs, n_outputs, scale, constant } = self;
+    /// The place of each input in a block.
+    fn order(&self) -> Option<Order> {
+        (!self.is_first).then(|| {
+            let n_places = padded_len(self.n_inputs);
+            let mut places = vec![0; n_places];
+            Stream::new(self.seed, Purpose::Permutation).lane(2 * self.number + 1).permutation_into(&mut places);
+            places.truncate(self.n_inputs);
+            Order { places: places.into(), n_places }
+        })
+    }
+
+    fn part<T: Scalar>(&self, diagonal: Diagonal, order: Option<Order>) -> Result<Factor<T>> {
+        let &Self { seed, number, n_outputs, scale, constant, .. } = self;
+        let n_inputs = order.as_ref().map_or(self.n_inputs, |order| order.n_places);
         let projection = HadamardProjection::factor(seed, number, diagonal, n_inputs, n_outputs, scale)?;
-        Ok(Factor::new(projection, offsets(seed, number, diagonal, n_outputs, constant)))
+        let offsets = offsets(seed, number, diagonal, n_outputs, constant);
+        Ok(Factor { projection: Box::new(projection), order, offsets })
     }
 }
 

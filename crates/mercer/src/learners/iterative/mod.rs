@@ -171,11 +171,11 @@ struct Group {
     age: usize,
 }
 
-struct Search<'a, T: Scalar> {
+struct Search<'a, 'p, T: Scalar> {
     passes: &'a dyn Passes<T>,
     rows: &'a RowTargets<T>,
     objective: Objective,
-    preconditioner: &'a Preconditioner<'a, T>,
+    preconditioner: &'a Preconditioner<'p, T>,
     centre: Vec<f64>,
     groups: Vec<Group>,
     /// sum of the weights
@@ -184,12 +184,12 @@ struct Search<'a, T: Scalar> {
     slopes: Option<(Vec<usize>, Vec<f64>)>,
 }
 
-impl<'a, T: Scalar> Search<'a, T> {
+impl<'a, 'p, T: Scalar> Search<'a, 'p, T> {
     fn new(
         passes: &'a dyn Passes<T>,
         rows: &'a RowTargets<T>,
         objective: Objective,
-        preconditioner: &'a Preconditioner<'a, T>,
+        preconditioner: &'a Preconditioner<'p, T>,
         start: Option<&LinearModel<T>>,
     ) -> Self {
         let centre = preconditioner.centre().to_vec();

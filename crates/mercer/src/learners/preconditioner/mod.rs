@@ -9,7 +9,7 @@ mod newton;
 mod sampled;
 
 pub(crate) use diagonal::Diagonal;
-pub(crate) use newton::{Factor, Newton};
+pub(crate) use newton::{AllRows, Factor, Newton};
 pub(crate) use sampled::Sampled;
 
 use mercer_simd::{Scalar, Update, matmul_into};
@@ -65,11 +65,11 @@ impl Scheme {
         let triangle = |n: u64| n * (n + 1) / 2 * 8;
         match self {
             Self::Newton => {
-                let (less, values) = (n_rows.min(n_components), n_rows * n_components * 8);
                 let copies = n_rows * n_components * size + 3 * n_outputs * n_rows * 8;
-                let turned = if n_rows < n_components { values + n_rows * n_rows * 8 } else { 0 };
+                let few = 2 * n_rows * n_components * 8 + n_rows * n_rows * 8;
+                let turned = if n_rows < n_components { few } else { 0 };
                 // Old factors are kept while new ones are made.
-                values + copies + turned + 2 * n_outputs * triangle(less)
+                copies + turned + 2 * n_outputs * triangle(n_rows.min(n_components))
             }
             Self::SparseNewton => {
                 let square = n_components * n_components * 8;

@@ -10,8 +10,8 @@
 //! H⁻¹ = (I − Aᵀ·(AAᵀ + 2λ·I)⁻¹·A) / 2λ. The intercept, which is not penalised, is one more unknown of a bordered system;
 //! without one features are not centred. Of sparse rows H is the sum of their own small products.
 //!
-//! Cost for r rows left: r·D² + D³/3 multiply-adds, or r³/3; memory: 8·n·D bytes, 8·n² where n < D, and 4·min(r, D)²
-//! for each output. Sparse rows of q values: r·q²/2 multiply-adds and 16·D² bytes for each output; where
+//! Cost for r rows left: r·D² + D³/3 multiply-adds, or r³/3; memory: 8·n² bytes where n < D, and 4·min(r, D)² for each
+//! output; the rows, where they are not kept already. Sparse rows of q values: r·q²/2 multiply-adds and 16·D² bytes for each output; where
 //! curvatures are known already, r is the number of rows whose have changed. All in f64.
 //!
 //! Chapelle, "Training a support vector machine in the primal", Neural Computation 19, 2007.
@@ -21,31 +21,58 @@ use std::sync::Arc;
 
 use mercer_simd::ops::dot::{sparse_add_products, sparse_add_scaled_widened};
 use mercer_simd::{CsrMatrix, IndexSlice, Scalar};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, CowArray, Ix2, s};
 use rayon::prelude::*;
 
-use super::{centre, product};
+use super::product;
 use crate::learners::cholesky::Cholesky;
-use crate::learners::rows::{RowAccess, SparseRows};
-use crate::learners::tiles::SymmetricTiles;
+use crate::learners::lbfgs::dot;
+use crate::learners::rows::{DenseRows, RowAccess, SparseRows};
+use crate::learners::tiles::{SymmetricTiles, TILE};
 use crate::{Error, Result};
 
 /// All rows.
 pub(crate) struct Newton<'a, T: Scalar> {
     rows: AllRows<'a, T>,
     centre: Vec<f64>,
+    /// Z̃Z̃ᵀ of dense rows, where n < D
+    products: Option<Array2<f64>>,
 }
 
-/// n × D
-enum AllRows<'a, T: Scalar> {
-    /// Centred.
-    Dense {
-        rows: Array2<f64>,
-        /// Z̃Z̃ᵀ, where n < D
-        products: Option<Array2<f64>>,
-    },
-    /// As they are; what they lose by the centre is subtracted from what is made of them.
+/// n × D, as they are: what they lose by the centre is subtracted where they are used.
+pub(crate) enum AllRows<'a, T: Scalar> {
+    Dense(CowArray<'a, T, Ix2>),
     Sparse(Cow<'a, CsrMatrix<T>>),
+}
+
+impl<T: Scalar> AllRows<'_, T> {
+    fn n_rows(&self) -> usize {
+        match self {
+            Self::Dense(rows) => rows.nrows(),
+            Self::Sparse(rows) => rows.n_rows(),
+        }
+    }
+
+    fn n_columns(&self) -> usize {
+        match self {
+            Self::Dense(rows) => rows.ncols(),
+            Self::Sparse(rows) => rows.n_columns(),
+        }
+    }
+
+    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        match self {
+            Self::Dense(rows) => DenseRows::new(rows.view()).dot(i, w),
+            Self::Sparse(rows) => sparse_rows(rows).dot(i, w),
+        }
+    }
+
+    fn add_scaled(&self, i: usize, a: f64, w: &mut [f64]) {
+        match self {
+            Self::Dense(rows) => DenseRows::new(rows.view()).add_scaled(i, a, w),
+            Self::Sparse(rows) => sparse_rows(rows).add_scaled(i, a, w),
+        }
+    }
 }
 
 /// H of one output.
@@ -115,51 +142,53 @@ impl SparseProducts {
 }
 
 impl<'a, T: Scalar> Newton<'a, T> {
-    /// From the features of all rows, centred where there is an intercept.
-    pub(crate) fn new(mut rows: Array2<f64>, intercept: bool) -> Self {
-        let centre = centre(&mut rows, intercept);
-        let products = (rows.nrows() < rows.ncols()).then(|| {
-            let turned = rows.t().as_standard_layout().into_owned();
-            product(rows.view(), turned.view())
-        });
-        Self { rows: AllRows::Dense { rows, products }, centre }
-    }
-
-    /// From sparse rows.
-    pub(crate) fn of_sparse(rows: Cow<'a, CsrMatrix<T>>, intercept: bool) -> Self {
-        let mut centre = vec![0.0; rows.n_columns()];
+    /// Features are centred where there is an intercept.
+    pub(crate) fn new(rows: AllRows<'a, T>, intercept: bool) -> Self {
+        let (n, d) = (rows.n_rows(), rows.n_columns());
+        let mut centre = vec![0.0; d];
         if intercept {
-            let view = rows.view();
-            (0..rows.n_rows()).flat_map(|i| view.row(i)).for_each(|(j, x)| centre[j] += x.to_f64());
-            centre.iter_mut().for_each(|sum| *sum /= rows.n_rows().max(1) as f64);
+            (0..n).for_each(|i| rows.add_scaled(i, 1.0, &mut centre));
+            centre.iter_mut().for_each(|sum| *sum /= n.max(1) as f64);
         }
-        Self { rows: AllRows::Sparse(rows), centre }
+        let products = match &rows {
+            AllRows::Dense(rows) if n < d => {
+                let centred = Array2::from_shape_fn((n, d), |(i, j)| rows[[i, j]].to_f64() - centre[j]);
+                let turned = centred.t().as_standard_layout().into_owned();
+                Some(product(centred.view(), turned.view()))
+            }
+            _ => None,
+        };
+        Self { rows, centre, products }
     }
 
     pub(super) fn centre(&self) -> &[f64] {
         &self.centre
     }
 
-    fn n_rows(&self) -> usize {
-        match &self.rows {
-            AllRows::Dense { rows, .. } => rows.nrows(),
-            AllRows::Sparse(rows) => rows.n_rows(),
-        }
+    /// Z̃·weights, weights D × k: the scores of the rows.
+    fn scores(&self, weights: ArrayView2<'_, f64>) -> Array2<f64> {
+        let vectors: Vec<Vec<f64>> = weights.columns().into_iter().map(|column| column.to_vec()).collect();
+        let shifts: Vec<f64> = vectors.iter().map(|w| dot(w, &self.centre)).collect();
+        let k = vectors.len();
+        let mut out = Array2::zeros((self.rows.n_rows(), k));
+        let chunks = out.as_slice_mut().expect("row-major").par_chunks_mut(k.max(1)).with_min_len(TILE);
+        chunks.enumerate().for_each(|(i, out)| {
+            out.iter_mut().zip(&vectors).zip(&shifts).for_each(|((out, w), shift)| *out = self.rows.dot(i, w) - shift);
+        });
+        out
     }
 
-    /// Z̃ᵀ·factors, factors n × k.
+    /// Z̃ᵀ·factors, factors n × k; each column by one thread.
     fn turned_product(&self, factors: ArrayView2<'_, f64>) -> Array2<f64> {
-        let rows = match &self.rows {
-            AllRows::Dense { rows, .. } => return product(rows.t(), factors),
-            AllRows::Sparse(rows) => sparse_rows(rows),
-        };
-        let mut out = Array2::zeros((factors.ncols(), self.centre.len()));
-        for (factors, mut out) in factors.columns().into_iter().zip(out.outer_iter_mut()) {
-            let out = out.as_slice_mut().expect("row-major");
-            factors.iter().enumerate().for_each(|(i, &factor)| rows.add_scaled(i, factor, out));
+        let d = self.centre.len();
+        let mut out = Array2::zeros((factors.ncols(), d));
+        out.as_slice_mut().expect("row-major").par_chunks_mut(d.max(1)).enumerate().for_each(|(column, out)| {
+            let factors = factors.column(column);
+            let rows = factors.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
+            rows.for_each(|(i, &factor)| self.rows.add_scaled(i, factor, out));
             let sum = factors.sum();
             out.iter_mut().zip(&self.centre).for_each(|(out, c)| *out -= sum * c);
-        }
+        });
         out.reversed_axes()
     }
 
@@ -168,7 +197,7 @@ impl<'a, T: Scalar> Newton<'a, T> {
     pub(crate) fn cost(&self, curvatures: &[f64]) -> f64 {
         let d = self.centre.len() as f64;
         match &self.rows {
-            AllRows::Dense { rows, .. } => {
+            AllRows::Dense(rows) => {
                 let r = curvatures.iter().filter(|h| **h > 0.0).count() as f64;
                 let flops = if r < d { 4.0 * r.powi(3) / 3.0 } else { 2.0 * r * d * d + 4.0 * d.powi(3) / 3.0 };
                 flops / (4.0 * rows.nrows() as f64 * d)
@@ -203,29 +232,31 @@ impl<'a, T: Scalar> Newton<'a, T> {
     }
 
     fn factor(&self, curvatures: &[f64], earlier: Option<&Factor>, lambda: f64) -> Result<Factor> {
-        let (n, d) = (self.n_rows(), self.centre.len());
+        let (n, d) = (self.rows.n_rows(), self.centre.len());
         let roots: Vec<f64> = curvatures.iter().map(|h| (h / n as f64).sqrt()).collect();
         let active: Vec<usize> = (0..n).filter(|&i| roots[i] > 0.0).collect();
         let mut products = None;
-        let (mut matrix, of_rows) = match &self.rows {
-            AllRows::Sparse(rows) => {
+        let (mut matrix, of_rows) = match (&self.rows, &self.products) {
+            (AllRows::Sparse(rows), _) => {
                 let products = products.insert(SparseProducts::new(rows, &active, &roots, earlier));
                 (products.matrix(&self.centre), false)
             }
-            AllRows::Dense { products: Some(products), .. } => {
+            (AllRows::Dense(_), Some(products)) => {
                 let product = |i: usize, j: usize| {
                     let (i, j) = (active[i], active[j]);
                     roots[i] * roots[j] * products[[i, j]]
                 };
                 (SymmetricTiles::from_fn(active.len(), product), true)
             }
-            AllRows::Dense { rows, .. } if active.len() < d => {
-                let turned = Array2::from_shape_fn((d, active.len()), |(j, i)| rows[[active[i], j]] * roots[active[i]]);
+            (AllRows::Dense(rows), None) if active.len() < d => {
+                let centred = |i: usize, j: usize| rows[[i, j]].to_f64() - self.centre[j];
+                let turned =
+                    Array2::from_shape_fn((d, active.len()), |(j, i)| centred(active[i], j) * roots[active[i]]);
                 let mut matrix = SymmetricTiles::zeros(active.len());
                 matrix.add_gram(turned.view());
                 (matrix, true)
             }
-            AllRows::Dense { rows, .. } => (gram(rows, &active, &roots), false),
+            (AllRows::Dense(rows), None) => (gram(rows.view(), &self.centre, &active, &roots), false),
         };
         let shift = 2.0 * lambda;
         matrix.add_diagonal(shift);
@@ -237,7 +268,7 @@ impl<'a, T: Scalar> Newton<'a, T> {
     /// H⁻¹c and the curvature of the intercept that the weights leave it, c the products of features and intercept.
     fn borders(&self, factors: &[Factor]) -> Vec<(Vec<f64>, f64)> {
         let squares =
-            Array2::from_shape_fn((self.n_rows(), factors.len()), |(i, column)| factors[column].roots[i].powi(2));
+            Array2::from_shape_fn((self.rows.n_rows(), factors.len()), |(i, column)| factors[column].roots[i].powi(2));
         let c = self.turned_product(squares.view());
         let solved = self.solve_weights(&factors.iter().collect::<Vec<_>>(), c.view());
         let border = |column: usize| {
@@ -272,12 +303,8 @@ impl<'a, T: Scalar> Newton<'a, T> {
     }
 
     fn solve_weights(&self, factors: &[&Factor], g: ArrayView2<'_, f64>) -> Array2<f64> {
-        let inner = match &self.rows {
-            AllRows::Dense { rows, .. } if factors.iter().any(|factor| factor.of_rows) => {
-                product(rows.view(), g.as_standard_layout().view())
-            }
-            _ => Array2::zeros((0, 0)),
-        };
+        let of_rows = factors.iter().any(|factor| factor.of_rows);
+        let inner = if of_rows { self.scores(g) } else { Array2::zeros((0, 0)) };
         let solve = |column: usize| {
             let factor = factors[column];
             if !factor.of_rows {
@@ -309,15 +336,16 @@ fn sparse_rows<T: Scalar>(rows: &CsrMatrix<T>) -> SparseRows<'_, T, i32> {
 }
 
 /// AᵀA, in panels of rows.
-fn gram(rows: &Array2<f64>, active: &[usize], roots: &[f64]) -> SymmetricTiles {
+fn gram<T: Scalar>(rows: ArrayView2<'_, T>, centre: &[f64], active: &[usize], roots: &[f64]) -> SymmetricTiles {
     const PANEL: usize = 2048;
     let mut matrix = SymmetricTiles::zeros(rows.ncols());
     let mut panel = Array2::zeros((PANEL.min(active.len()), rows.ncols()));
     for active in active.chunks(PANEL) {
         let mut panel = panel.slice_mut(s![..active.len(), ..]);
         for (mut to, &i) in panel.outer_iter_mut().zip(active) {
-            let (to, row) = (to.as_slice_mut().expect("row-major"), rows.row(i));
-            to.iter_mut().zip(row.to_slice().expect("row-major")).for_each(|(to, x)| *to = x * roots[i]);
+            let (row, root) = (rows.row(i), roots[i]);
+            let (to, row) = (to.as_slice_mut().expect("row-major"), row.to_slice().expect("row-major"));
+            to.iter_mut().zip(row).zip(centre).for_each(|((to, &x), c)| *to = (Scalar::to_f64(x) - c) * root);
         }
         matrix.add_gram(panel.view());
     }
@@ -360,8 +388,8 @@ mod tests {
                 let unknown =
                     Array2::from_shape_fn((d + 1, 2), |(i, j)| if i < d || intercept { unknown(i, j) } else { 0.0 });
                 let g = h.dot(&unknown);
-                for newton in [Newton::new(x.clone(), intercept), Newton::of_sparse(Cow::Owned(sparse(&x)), intercept)]
-                {
+                let rows = [AllRows::Dense(x.view().into()), AllRows::Sparse(Cow::Owned(sparse(&x)))];
+                for newton in rows.map(|rows| Newton::new(rows, intercept)) {
                     // What was summed for other curvatures is changed to these.
                     let other = curvatures.iter().enumerate().map(|(i, h)| if i % 7 == 3 { 0.7 } else { *h }).collect();
                     let other = newton.factors(&[(other, None)], lambda, intercept).unwrap().remove(0);
