@@ -23,6 +23,7 @@ const GRAM_ROWS: usize = 256;
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gram, module)?)?;
     module.add_function(wrap_pyfunction!(fwht, module)?)?;
+    module.add_function(wrap_pyfunction!(johnson_lindenstrauss, module)?)?;
     module.add_function(wrap_pyfunction!(kernel_errors, module)?)?;
     module.add_function(wrap_pyfunction!(distance_distortions, module)?)?;
     module.add_function(wrap_pyfunction!(distortion_of, module)?)?;
@@ -96,6 +97,12 @@ fn fwht(py: Python<'_>, rows: &Bound<'_, PyAny>, threads: usize) -> PyResult<()>
     }
     let rows = rows.cast::<PyArray2<f64>>().map_err(|_| PyTypeError::new_err("rows must be float32 or float64"))?;
     fwht_of(py, rows, threads)
+}
+
+/// Coordinates that keep distances.
+#[pyfunction]
+fn johnson_lindenstrauss(n_rows: u64, eps: f64) -> PyResult<usize> {
+    mercer::projections::johnson_lindenstrauss(n_rows, eps).map_err(raised)
 }
 
 fn fwht_of<T: Element + Scalar>(py: Python<'_>, rows: &Bound<'_, PyArray2<T>>, threads: usize) -> PyResult<()> {

@@ -11,10 +11,12 @@ import mercer
 from mercer.feature_maps import (
     D2PKRP,
     PKRP,
+    CRAFTMap,
     SORF,
     Fastfood,
     OrthogonalFourier,
     PolynomialCountSketch,
+    PolynomialExpansion,
     QuasiFourier,
     RandomBinning,
     RandomFourier,
@@ -62,6 +64,49 @@ def test_features_approximate_the_polynomial_kernel(feature_map, X):
     assert np.sqrt(np.mean(((Z @ Z.T - exact) / scale) ** 2)) < 1.2 * np.sqrt(8 / 4096)
 
 
+def test_features_of_a_tree_approximate_high_degrees(X):
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    errors = {}
+    for tree in [False, True]:
+        Z = TensorSRHT(4096, degree=7, gamma=0.5, coef0=0.5, tree=tree, random_state=0).fit_transform(X)
+        errors[tree] = np.linalg.norm(Z @ Z.T - (0.5 * X @ X.T + 0.5) ** 7) / np.linalg.norm((0.5 * X @ X.T + 0.5) ** 7)
+    assert errors[True] < 0.5 * errors[False], errors
+
+
+def test_expansions_have_no_error(X):
+    for degree in [2, 3]:
+        for form in ["triangular", "kronecker"]:
+            Z = PolynomialExpansion(degree, gamma=0.7, coef0=0.5, form=form).fit_transform(X[:, :8])
+            np.testing.assert_allclose(Z @ Z.T, (0.7 * X[:, :8] @ X[:, :8].T + 0.5) ** degree, rtol=1e-10)
+
+
+@pytest.mark.parametrize("projection", ["srht", "gaussian", "sparse"])
+def test_maps_projected_down_keep_their_kernel(projection, X):
+    first = PolynomialExpansion(2, gamma=0.7, coef0=0.5)
+    Z = CRAFTMap(first, n_components=4096, projection=projection, random_state=0).fit_transform(X)
+    exact = (0.7 * X @ X.T + 0.5) ** 2
+    scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
+    # As of any projection: an entry has a variance of at most 2 k(x,x) k(y,y) / D.
+    assert np.sqrt(np.mean(((Z @ Z.T - exact) / scale) ** 2)) < 1.2 * np.sqrt(2 / 4096)
+    with pytest.raises(ValueError, match="projection is 'none'"):
+        CRAFTMap(projection="none").fit(X)
+
+
+def test_coordinates_by_the_bound(X):
+    from sklearn.random_projection import johnson_lindenstrauss_min_dim
+
+    for cls in LINEAR:
+        Z = cls("auto", eps=0.5, random_state=0).fit_transform(X)
+        # scikit-learn rounds down.
+        assert Z.shape[1] == johnson_lindenstrauss_min_dim(len(X), eps=0.5) + 1
+        distances = lambda rows: ((rows[:, None] - rows) ** 2).sum(axis=2)[np.triu_indices(len(X), 1)]  # noqa: E731
+        assert np.abs(distances(Z) / distances(X) - 1).max() < 0.5
+        with pytest.raises(ValueError, match="eps is 1.5"):
+            cls("auto", eps=1.5).fit(X)
+    with pytest.raises(ValueError, match="n_components is 'many'"):
+        GaussianProjection("many").fit(X)
+
+
 def test_features_approximate_the_quadratic_kernel(X):
     squares = (X**2) @ (X**2).T
     for s in [1.0, 3.0, 5.0]:
@@ -95,11 +140,14 @@ ALL = [
     RBFSampler(gamma="scale", random_state=3),
     SORF(64, waves="phase", random_state=3),
     TensorSRHT(64, degree=3, random_state=3),
+    TensorSRHT(60, degree=5, tree=True, random_state=3),
     TensorSketch(63, degree=3, random_state=3),
     PolynomialCountSketch(degree=3, coef0=1, random_state=3),
     PKRP(64, n_terms=2, n_vectors=40, s=3.0, random_state=3),
     D2PKRP(64, s=None, random_state=3),
     RandomMaclaurin(128, kernel="exponential", gamma=0.1, random_state=3),
+    PolynomialExpansion(3),
+    CRAFTMap(PKRP(96, n_vectors=50), n_components=20, projection="sparse", random_state=3),
     GaussianProjection(16, random_state=3),
     HadamardTransform(),
     SparseProjection(16, random_state=3),

@@ -1,11 +1,11 @@
-//! `mercer compare`: what each spectral map costs and gives, by the number of its features.
+//! `mercer compare`: what each map of a kernel costs and gives, by the number of its features.
 
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 use mercer::dataset::Dataset;
-use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
+use mercer::feature_maps::{MapSpec, ResolvedMap};
 use mercer::learners::{Lambda, LearnerSpec};
 use mercer::metrics::ApproximationReport;
 use mercer::pipeline::{Evaluation, Features, Pipeline, PipelineSpec};
@@ -40,6 +40,7 @@ struct Comparison {
 
 /// A map with a number of features.
 struct Cell {
+    name: &'static str,
     spec: MapSpec,
     map_bytes: u64,
     /// One for each seed.
@@ -149,23 +150,23 @@ fn load(args: &CompareArgs, seed: u64, driver: &Driver<'_>, bar: &Bar) -> Result
 
 fn measure_all<T: Scalar>(
     args: &CompareArgs,
-    specs: Vec<MapSpec>,
+    specs: Vec<(&'static str, MapSpec)>,
     seeds: &[u64],
     (dataset, test): (&Dataset, Option<&Dataset>),
     driver: &Driver<'_>,
     bar: &Bar,
 ) -> Result<Vec<Cell>, Failure> {
     let bytes = |spec: &MapSpec| spec.n_entries(dataset.n_inputs()).saturating_mul(size_of::<T>() as u64);
-    let mut cells: Vec<Cell> =
-        specs.into_iter().map(|spec| Cell { map_bytes: bytes(&spec), spec, runs: Vec::new() }).collect();
+    let cell = |(name, spec): (&'static str, MapSpec)| Cell { name, map_bytes: bytes(&spec), spec, runs: Vec::new() };
+    let mut cells: Vec<Cell> = specs.into_iter().map(cell).collect();
     for &seed in seeds {
         // The width depends on the rows and the seed alone: found once, it serves all maps.
         let mut gamma = None;
         for cell in &mut cells {
-            bar.label(format!("{} {}", cell.spec.name(), cell.spec.n_components(dataset.n_inputs())));
+            bar.label(format!("{} {}", cell.name, cell.spec.n_components(dataset.n_inputs())));
             let spec = PipelineSpec {
                 preprocess: args.preprocess.into(),
-                map: with_gamma(&cell.spec, gamma),
+                map: gamma.map_or_else(|| cell.spec.clone(), |gamma| cell.spec.with_gamma(gamma)),
                 learner: LearnerSpec::ridge(Lambda::Auto),
                 task: args.task.map(Into::into),
                 cv: None,
@@ -178,16 +179,6 @@ fn measure_all<T: Scalar>(
         }
     }
     Ok(cells)
-}
-
-fn with_gamma(spec: &MapSpec, found: Option<Gamma>) -> MapSpec {
-    match (spec.clone(), found) {
-        (MapSpec::Spectral(mut spec), Some(gamma)) => {
-            spec.gamma = gamma;
-            MapSpec::Spectral(spec)
-        }
-        (spec, _) => spec,
-    }
 }
 
 fn measure<T: Scalar>(

@@ -61,6 +61,10 @@ pub(crate) fn kernel(kernel: Kernel) -> String {
         Kernel::RationalQuadratic { alpha, length_scale } => {
             format!("the rational quadratic kernel, alpha {}, length scale {}", number(alpha), number(length_scale))
         }
+        Kernel::Quadratic { gamma, squares } => {
+            format!("the quadratic kernel, squares {}, gamma {}", number(squares), number(gamma))
+        }
+        Kernel::Exponential { gamma } => format!("the exponential kernel, gamma {}", number(gamma)),
         other => format!("{other:?}"),
     }
 }
@@ -75,7 +79,17 @@ pub(crate) fn parameters(map: &MapSpec) -> Vec<String> {
             scales.into_iter().chain(waves).collect()
         }
         MapSpec::Binning { n_bins, .. } => vec![format!("n-bins {n_bins}")],
-        MapSpec::TensorSrht(spec) => (!spec.complex).then(|| "signs real".to_owned()).into_iter().collect(),
+        MapSpec::TensorSrht(spec) => {
+            let signs = (!spec.complex).then(|| "signs real".to_owned());
+            signs.into_iter().chain(spec.tree.then(|| "tree".to_owned())).collect()
+        }
+        MapSpec::D2pkRp(spec) => vec![format!("n-terms {}", spec.n_terms)],
+        MapSpec::Chain { first, then } => {
+            let (name, size) = (then.name().replace('_', "-"), count(then.n_components(0) as u64));
+            let first_name = first.name().replace('_', "-");
+            let own = parameters(first);
+            [vec![first_name], own, vec![format!("projected to {size} by {name}")]].concat()
+        }
         MapSpec::PkRp(spec) => {
             let s = if let VectorLaw::Sparse(s) = spec.law { Some(format!("s {}", number(s))) } else { None };
             let terms = (spec.n_terms > 1).then(|| format!("n-terms {}", spec.n_terms));

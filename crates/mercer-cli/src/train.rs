@@ -35,7 +35,7 @@ struct Trained {
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
-    let spec = args.learner.pipeline(&args.map)?;
+    let mut spec = args.learner.pipeline(&args.map)?;
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
     if let Some(path) = &args.output {
@@ -61,6 +61,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         bar: &bar,
     };
     let (dataset, test) = rows.with_targets(&driver)?;
+    spec.map = args.map.sized(spec.map, dataset.n_rows())?;
     let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
     let approximation = model.approximation(&driver, &dataset)?;
     let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;

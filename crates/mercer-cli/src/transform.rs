@@ -66,6 +66,7 @@ fn fit_and_write<T: Scalar>(
         let table = load(fitted_to, labels, &options, &args.reading, bar)?;
         encode(table, &args.encoding, bar)
     })?;
+    let spec = args.map.sized(spec, training.n_rows())?;
     let features = Features::<T>::fit(&training, args.map.preprocess.into(), &spec, args.map.seed, driver)?;
     if args.fit.is_empty() {
         return write(args, driver, &features, &training, rows);

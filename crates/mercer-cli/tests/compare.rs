@@ -98,6 +98,39 @@ fn the_table_and_the_plot() {
     assert_eq!(svg.matches("<title>").count(), 8);
 }
 
+/// Every map of the polynomial kernel, by a chain and by a tree among them, and those that suit one kernel alone.
+#[test]
+fn maps_of_the_polynomial_kernel() {
+    let folder = Folder::new();
+    let report = folder.json("compare --sample digits --kernel poly --degree 3 --n-components 256");
+    let names: Vec<&str> = results(&report).iter().map(|result| result["map"].as_str().unwrap()).collect();
+    let expected = [
+        "tensor-srht",
+        "tensor-srht-real",
+        "tensor-tree",
+        "tensor-sketch",
+        "pk-rp",
+        "maclaurin",
+        "craft-maclaurin",
+        "craft-tensor-sketch",
+    ];
+    assert_eq!(names, expected);
+    for result in results(&report) {
+        assert!(float(&result["kernel_rmse"]) > 0.0 && float(&result["accuracy"]) > 0.9, "{result}");
+        assert_eq!(result["n_components"], 256);
+    }
+    let report = folder
+        .json("compare --sample digits --kernel poly --coef0 0 --n-components 64 --maps d2pk-rp,explicit --no-learner");
+    assert_eq!(results(&report).len(), 2);
+    refuse(&folder, "--sample digits --kernel poly --maps d2pk-rp", &["which has no features of the poly kernel"]);
+    refuse(
+        &folder,
+        "--sample digits --kernel poly --maps sorf",
+        &["which has no features of the poly kernel", "tensor-srht"],
+    );
+    refuse(&folder, "--sample digits --degree 3", &["--degree is of use with --kernel poly only"]);
+}
+
 #[test]
 fn a_regression_by_its_error() {
     let folder = Folder::new();

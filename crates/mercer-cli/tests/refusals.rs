@@ -330,16 +330,31 @@ fn flags_of_other_maps() {
     map("--nu 2.5", &["--nu is of use with --kernel matern only"]);
     map("--alpha 2 --kernel cauchy", &["--alpha is of use with --kernel rational-quadratic only"]);
     map("--map srht --gamma 1", &["--gamma is of use with maps of a kernel only"]);
-    map("--degree 3", &["--degree is of use with --map tensor-srht, tensor-sketch and pk-rp only"]);
+    map(
+        "--degree 3",
+        &["--degree is of use with --map tensor-srht, tensor-sketch, pk-rp, maclaurin and expansion only"],
+    );
     map("--map sorf --coef0 1", &["--coef0 is of use with --map tensor-srht"]);
-    map("--map pk-rp --signs real", &["--signs is of use with --map tensor-srht only"]);
-    map("--map tensor-srht --n-terms 2", &["--n-terms is of use with --map pk-rp only"]);
+    map("--map pk-rp --signs real", &["--signs is of use with --map tensor-srht and maclaurin only"]);
+    map("--map tensor-srht --n-terms 2", &["--n-terms is of use with --map pk-rp and d2pk-rp only"]);
     map("--map tensor-srht --kernel rbf", &["--kernel is of use with --map fourier"]);
     map("--map tensor-sketch --degree 0", &["--degree is 0", "1 to 64"]);
     map("--map pk-rp --n-vectors 1", &["--n-vectors is 1"]);
+    map("--map sorf --kernel poly", &["--kernel poly is of use with --map tensor-srht"]);
+    map("--map pk-rp --kernel exponential", &["--kernel exponential is of use with --map maclaurin only"]);
+    map("--kernel exponential --degree 2", &["--degree is of use with --kernel poly only"]);
+    map("--map d2pk-rp --degree 2", &["--degree is of use with --map tensor-srht"]);
+    map("--map d2pk-rp --kernel poly", &["--kernel poly is of use with --map tensor-srht"]);
+    map("--map d2pk-rp --n-terms 3", &["--n-terms is 3", "even"]);
+    map("--map tensor-sketch --tree", &["--tree is of use with --map tensor-srht only"]);
+    map("--kernel poly --allocation random", &["--allocation is of use with --map maclaurin only"]);
+    map("--map expansion", &["--n-components is of no use with --map expansion"]);
+    map("--projection srht", &["--project-to"]);
+    refuse(&folder, "train a.csv --eps 0.5", &["--eps is of use with --map gaussian-projection"]);
+    refuse(&folder, "train a.csv --map srht --eps 1.5", &["--eps is 1.5", "above 0 and below 1"]);
     map("--map binning --kernel rbf", &["--kernel is of use with --map fourier"]);
     map("--map sorf --n-bins 4", &["--n-bins is of use with --map binning only"]);
-    map("--s 3", &["--s is of use with --map sparse-projection and pk-rp only"]);
+    map("--s 3", &["--s is of use with --map sparse-projection, pk-rp and d2pk-rp only"]);
     map("--map sorf --blocks split", &["--blocks is of use with --map hadamard only"]);
     map("--map sorf --kernel laplace", &["laplace has fourier and quasi"]);
     map("--length-scales 1,2", &["2 numbers for 3 inputs"]);

@@ -4,6 +4,7 @@
 
 mod support;
 
+use serde_json::json;
 use support::{Folder, Table};
 
 /// The one run with all defaults: 4,096 features, lambda found by the data.
@@ -43,12 +44,38 @@ fn digits_with_all_defaults() {
 #[test]
 fn digits_by_maps_of_polynomial_kernels() {
     let folder = Folder::new();
-    for map in ["tensor-srht", "tensor-srht --signs real", "tensor-sketch", "pk-rp --n-terms 2 --n-vectors 600 --s 3"] {
-        let command = format!("train --sample digits --n-components 1024 --degree 3 --map {map}");
-        let report = folder.json(&command);
-        assert!(report["test"]["accuracy"].as_f64().unwrap() >= 0.96, "{map}: {}", report["test"]);
-        assert_eq!(report["spec"]["map"]["spec"]["degree"], 3, "{map}");
+    let accuracy = |flags: &str| {
+        let report = folder.json(&format!("train --sample digits {flags}"));
+        assert!(report["test"]["accuracy"].as_f64().unwrap() >= 0.96, "{flags}: {}", report["test"]);
+        report["spec"]["map"]["spec"].clone()
+    };
+    for map in [
+        "--kernel poly",
+        "--map tensor-srht --signs real",
+        "--map tensor-srht --tree",
+        "--map tensor-sketch",
+        "--map pk-rp --n-terms 2 --n-vectors 600 --s 3",
+    ] {
+        assert_eq!(accuracy(&format!("--n-components 1024 --degree 3 {map}"))["degree"], 3, "{map}");
     }
+    assert_eq!(accuracy("--n-components 1024 --map maclaurin --degree 3")["kernel"]["degree"], 3);
+    assert_eq!(accuracy("--n-components 1024 --kernel exponential")["kernel"]["name"], "exponential");
+    assert_eq!(accuracy("--n-components 1024 --map d2pk-rp")["n_terms"], 10);
+    assert_eq!(accuracy("--map expansion")["degree"], 2);
+    let craft = accuracy("--n-components 4096 --map tensor-sketch --degree 3 --project-to 1024");
+    assert_eq!((&craft["first"]["n_components"], &craft["then"]["name"]), (&json!(4096), &json!("srht")));
+    let explicit = accuracy("--map expansion --project-to 1024 --projection gaussian");
+    assert_eq!((&explicit["first"]["name"], &explicit["then"]["n_components"]), (&json!("expansion"), &json!(1024)));
+}
+
+/// 4·ln n / (ε²/2 − ε³/3)
+#[test]
+fn coordinates_by_the_bound_of_johnson_and_lindenstrauss() {
+    let folder = Folder::new();
+    let report = folder.json("train --sample digits --map gaussian-projection --eps 0.5");
+    let n_rows = report["dataset"]["n_rows"].as_f64().unwrap();
+    let expected = (4.0 * n_rows.ln() / (0.125 - 0.125 / 3.0)).ceil();
+    assert_eq!(report["spec"]["map"]["spec"]["n_components"], expected as u64);
 }
 
 #[test]

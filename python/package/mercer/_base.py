@@ -15,7 +15,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _core
-from mercer._input import validated
+from mercer._input import is_ready, validated
 
 FLOATS = [np.float64, np.float32]
 
@@ -97,6 +97,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, order="C")
         chosen = seed(getattr(self, "random_state", 0))
+        self._n_rows = X.shape[0]
         self._map = _core.Map.fit(as_json(self._spec()), rows(X), chosen, threads(self.n_jobs))
         self._n_features_out = self._map.n_components
         self._fitted_dtype = X.dtype.name
@@ -116,7 +117,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         # The core looks for values that are no numbers while they are in cache.
         checks = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_all_finite": False}
-        X = validated(self, X, reset=False, **checks)
+        X = X if is_ready(self, X) else validated(self, X, reset=False, **checks)
         try:
             return self._map.transform(rows(X), threads(self.n_jobs))
         except ValueError:

@@ -29,6 +29,19 @@ def validated(estimator: BaseEstimator, X: Any, *y: Any, reset: bool = True, **c
     return out
 
 
+def is_ready(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is as the core takes it and as it was fitted: checks would find nothing, and take longer than a few rows."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float32, np.float64)
+        and X.flags.c_contiguous
+        and 0 < len(X)
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
 def checked(X: Any, **checks: Any) -> Any:
     """scikit-learn's ``check_array``, which here takes Arrow tables too."""
     table = arrow_table(X)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from sklearn.base import clone
+
 from mercer._base import FeatureMap
 
 _KERNEL = """
@@ -46,7 +48,9 @@ class TensorSRHT(FeatureMap):
     n_components : int, default=1024
         Number of features, even for complex signs.{_KERNEL}
     complex : bool or "auto", default="auto"
-        Whether signs are 1, i, -1, -i, or 1 and -1; "auto" takes complex ones for an even number of features.{_DRAW}
+        Whether signs are 1, i, -1, -i, or 1 and -1; "auto" takes complex ones for an even number of features.
+    tree : bool, default=False
+        Whether products are sketched pair by pair: slower, and a far smaller error for degrees of 4 and more.{_DRAW}
     References
     ----------
     Ahle et al., "Oblivious sketching of high-degree polynomial kernels", SODA 2020; Wacker, Ohana and Filippone,
@@ -69,6 +73,7 @@ class TensorSRHT(FeatureMap):
         gamma: float | str = "scale",
         coef0: float = 1.0,
         complex: bool | str = "auto",
+        tree: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -77,12 +82,13 @@ class TensorSRHT(FeatureMap):
         self.gamma = gamma
         self.coef0 = coef0
         self.complex = complex
+        self.tree = tree
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _spec(self) -> dict[str, Any]:
         given = {"n_components": self.n_components, "degree": self.degree, "gamma": self.gamma, "c": self.coef0}
-        return {"name": "tensor_srht", **given, "complex": has_complex_signs(self)}
+        return {"name": "tensor_srht", **given, "complex": has_complex_signs(self), "tree": bool(self.tree)}
 
 
 class TensorSketch(FeatureMap):
@@ -296,6 +302,108 @@ class RandomMaclaurin(FeatureMap):
         kernel = polynomial if self.kernel == "poly" else {"name": "exponential"}
         given = {"n_components": self.n_components, "kernel": kernel, "gamma": self.gamma}
         return {"name": "maclaurin", **given, "allocation": self.allocation, "complex": has_complex_signs(self)}
+
+
+class PolynomialExpansion(FeatureMap):
+    __doc__ = rf"""All products of two or three inputs: the kernel :math:`(\gamma\langle x, y\rangle + c)^g` itself.
+
+    For few inputs: d inputs have about :math:`d^g / g!` features. Sizes that do not fit memory are refused.
+
+    Parameters
+    ----------
+    degree : {{2, 3}}, default=2
+        Of the kernel.
+    gamma : float, "scale" or "median", default="scale"
+        What inner products are multiplied by: "scale" is 1 / (n_features * variance of X).
+    coef0 : float, default=1.0
+        What is added to them; 0 is the homogeneous kernel.
+    form : {{"triangular", "kronecker"}}, default="triangular"
+        Whether each product is a feature once, or in every order.
+    n_jobs : int or None, default=None
+        Threads; None for all cores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.feature_maps import PolynomialExpansion
+    >>> Z = PolynomialExpansion(gamma=1.0).fit_transform(np.eye(4))
+    >>> (Z @ Z.T).round(6).tolist()[0]
+    [4.0, 1.0, 1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        degree: int = 2,
+        *,
+        gamma: float | str = "scale",
+        coef0: float = 1.0,
+        form: str = "triangular",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.form = form
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        return {"name": "expansion", "degree": self.degree, "gamma": self.gamma, "c": self.coef0, "form": self.form}
+
+
+class CRAFTMap(FeatureMap):
+    r"""Features of another map, projected down: CRAFTMaps, and any other map with fewer features than it draws.
+
+    Parameters
+    ----------
+    map : FeatureMap, default=None
+        What is projected; `TensorSketch` with four times ``n_components`` when None.
+    n_components : int, default=1024
+        Number of features that are left.
+    projection : {"srht", "gaussian", "sparse"}, default="srht"
+        How they are projected.
+    random_state : int, RandomState or None, default=None
+        Of both; that of ``map`` is of no use here.
+    n_jobs : int or None, default=None
+        Threads; None for all cores.
+
+    References
+    ----------
+    Hamid, Xiao, Gittens and DeCoste, "Compact random feature maps", ICML 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.feature_maps import CRAFTMap, RandomMaclaurin
+    >>> CRAFTMap(RandomMaclaurin(4096), n_components=256, random_state=0).fit_transform(np.eye(4)).shape
+    (4, 256)
+    """
+
+    def __init__(
+        self,
+        map: FeatureMap | None = None,
+        *,
+        n_components: int = 1024,
+        projection: str = "srht",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.map = map
+        self.n_components = n_components
+        self.projection = projection
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        names = {"srht": "srht", "gaussian": "gaussian_projection", "sparse": "sparse_projection"}
+        if self.projection not in names:
+            raise ValueError(f"projection is {self.projection!r}, must be one of {', '.join(names)}")
+        first = TensorSketch(4 * self.n_components) if self.map is None else clone(self.map)
+        # What specs of maps go by.
+        first.n_features_in_, first._n_rows = self.n_features_in_, self._n_rows
+        then: dict[str, Any] = {"name": names[self.projection], "n_components": self.n_components}
+        if self.projection == "sparse":
+            then["s"] = 3.0
+        return {"name": "chain", "first": first._spec(), "then": then}
 
 
 class PolynomialCountSketch(FeatureMap):

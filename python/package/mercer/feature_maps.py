@@ -23,6 +23,8 @@ class                    features                                               
 `RandomMaclaurin`        products for each power of a series                       g · D · log d
 `PKRP`                   sums of products of p shared random projections           d · p + g · D
 `D2PKRP`                 alternating sums of t squares, of degree two              d · D · t
+`PolynomialExpansion`    all products of two or three inputs: no error             d ^ g
+`CRAFTMap`               those of any map, projected down to D                     that of the map
 =======================  ========================================================  =======================
 
 For d inputs and D features. All take dense and CSR rows, keep float32, and give the same bits for any ``n_jobs``.
@@ -37,10 +39,19 @@ from typing import Any
 import numpy as np
 
 from mercer._base import FeatureMap
-from mercer._polynomial import D2PKRP, PKRP, PolynomialCountSketch, RandomMaclaurin, TensorSketch, TensorSRHT
+from mercer._polynomial import (
+    D2PKRP,
+    PKRP,
+    CRAFTMap,
+    PolynomialCountSketch,
+    PolynomialExpansion,
+    RandomMaclaurin,
+    TensorSketch,
+    TensorSRHT,
+)
 
-__all__ = ["D2PKRP", "Fastfood", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "QuasiFourier", "RBFSampler",
-           "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "TensorSRHT", "TensorSketch"]  # fmt: skip
+__all__ = ["CRAFTMap", "D2PKRP", "Fastfood", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "PolynomialExpansion",
+           "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "TensorSRHT", "TensorSketch"]  # fmt: skip
 
 _PARAMETERS = """
     Parameters

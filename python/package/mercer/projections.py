@@ -5,9 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mercer import _core
 from mercer._base import FeatureMap
 
 __all__ = ["SRHT", "GaussianProjection", "HadamardTransform", "SparseProjection"]
+
+
+def coordinates(projection: Any) -> Any:
+    """Their number as asked for, or by the bound for the rows that it is fitted to."""
+    if isinstance(projection.n_components, str):
+        if projection.n_components != "auto":
+            raise ValueError(f"n_components is {projection.n_components!r}, must be 'auto' or an integer")
+        return _core.johnson_lindenstrauss(projection._n_rows, projection.eps)
+    return projection.n_components
 
 
 class GaussianProjection(FeatureMap):
@@ -15,8 +25,10 @@ class GaussianProjection(FeatureMap):
 
     Parameters
     ----------
-    n_components : int, default=1024
-        Number of coordinates.
+    n_components : int or "auto", default=1024
+        Number of coordinates; "auto" takes as many as keep distances by the bound of Johnson and Lindenstrauss.
+    eps : float, default=0.1
+        For "auto": the share by which squared distances of the rows of ``fit`` may change.
     random_state : int, RandomState or None, default=None
         Names the random numbers.
     n_jobs : int or None, default=None
@@ -34,13 +46,21 @@ class GaussianProjection(FeatureMap):
     (100, 16)
     """
 
-    def __init__(self, n_components: int = 1024, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        n_components: int | str = 1024,
+        *,
+        eps: float = 0.1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
+        self.eps = eps
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _spec(self) -> dict[str, Any]:
-        return {"name": "gaussian_projection", "n_components": self.n_components}
+        return {"name": "gaussian_projection", "n_components": coordinates(self)}
 
 
 class SparseProjection(FeatureMap):
@@ -48,8 +68,10 @@ class SparseProjection(FeatureMap):
 
     Parameters
     ----------
-    n_components : int, default=1024
-        Number of coordinates k.
+    n_components : int or "auto", default=1024
+        Number of coordinates k; "auto" takes as many as keep distances by the bound of Johnson and Lindenstrauss.
+    eps : float, default=0.1
+        For "auto": the share by which squared distances of the rows of ``fit`` may change.
     s : float or "auto", default="auto"
         One entry in s is not zero: 1 and 3 are Achlioptas', "auto" is the root of the number of inputs.
     random_state : int, RandomState or None, default=None
@@ -71,16 +93,23 @@ class SparseProjection(FeatureMap):
     """
 
     def __init__(
-        self, n_components: int = 1024, *, s: float | str = "auto", random_state: Any = None, n_jobs: int | None = None
+        self,
+        n_components: int | str = 1024,
+        *,
+        s: float | str = "auto",
+        eps: float = 0.1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
+        self.eps = eps
         self.s = s
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _spec(self) -> dict[str, Any]:
         s = math.sqrt(self.n_features_in_) if self.s == "auto" else self.s
-        return {"name": "sparse_projection", "n_components": self.n_components, "s": s}
+        return {"name": "sparse_projection", "n_components": coordinates(self), "s": s}
 
 
 class SRHT(FeatureMap):
@@ -90,8 +119,10 @@ class SRHT(FeatureMap):
 
     Parameters
     ----------
-    n_components : int, default=1024
-        Number of coordinates.
+    n_components : int or "auto", default=1024
+        Number of coordinates; "auto" takes as many as keep distances by the bound of Johnson and Lindenstrauss.
+    eps : float, default=0.1
+        For "auto": the share by which squared distances of the rows of ``fit`` may change.
     random_state : int, RandomState or None, default=None
         Names the random numbers.
     n_jobs : int or None, default=None
@@ -109,13 +140,21 @@ class SRHT(FeatureMap):
     (100, 16)
     """
 
-    def __init__(self, n_components: int = 1024, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        n_components: int | str = 1024,
+        *,
+        eps: float = 0.1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
+        self.eps = eps
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _spec(self) -> dict[str, Any]:
-        return {"name": "srht", "n_components": self.n_components}
+        return {"name": "srht", "n_components": coordinates(self)}
 
 
 class HadamardTransform(FeatureMap):

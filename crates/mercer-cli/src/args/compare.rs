@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use mercer::feature_maps::{Frequencies, MapSpec};
+use clap::{Args, ValueEnum};
+use mercer::feature_maps::{
+    D2pkRpSpec, DotProduct, ExpansionSpec, Frequencies, MaclaurinSpec, MapSpec, PkRpSpec, TensorSketchSpec,
+    TensorSrhtSpec,
+};
 
 use super::learner::TaskName;
-use super::model::KernelArgs;
+use super::model::{KernelArgs, KernelName};
+use super::product::PolynomialArgs;
 use super::{ColumnArgs, DtypeName, EncodingArgs, Preprocess, ReadingArgs, RowsArgs, RunArgs, whole};
 use crate::failure::Failure;
 
@@ -16,14 +20,15 @@ Examples:
   mercer compare iris.csv --target species --maps fourier,sorf --n-components 64..1024
   mercer compare w8a.gz --test w8a.t.gz --kernel matern --nu 2.5 --n-components 256,1024
   mercer compare x.npy --no-learner --seeds 10 --json
+  mercer compare --sample digits --kernel poly --degree 3
 
 Kernel RMSE and distortion (the share by which squared distances change) are those of 500 rows.
 The time is that of the map alone, on one thread; the memory that of its random numbers; the score
 that of ridge on rows held out. With several seeds: means (of the RMSE, of its square) ± their
-standard deviation, and the shortest time. Maps without frequencies (binning, projections, hadamard,
+standard deviation, and the shortest time. Maps of no such kernel (binning, projections, hadamard,
 identity) are tried by mercer train --map.";
 
-/// Compare spectral maps: kernel error, time, memory and score for each number of features.
+/// Compare the maps of a kernel: kernel error, time, memory and score for each number of features.
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArgs {
@@ -50,14 +55,18 @@ pub(crate) struct CompareArgs {
     pub(crate) columns: ColumnArgs,
     #[command(flatten)]
     pub(crate) encoding: EncodingArgs,
-    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi [default: all that suit the kernel]
-    #[arg(long, value_delimiter = ',', value_parser = frequencies, help_heading = "Features")]
-    maps: Vec<Frequencies>,
+    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi; of the polynomial kernel tensor-srht, tensor-srht-real,
+    /// tensor-tree, tensor-sketch, pk-rp, d2pk-rp, maclaurin, craft-maclaurin, craft-tensor-sketch, explicit [default: all that
+    /// suit the kernel; explicit, which takes much memory, only if it is named]
+    #[arg(long, value_delimiter = ',', value_parser = candidate, help_heading = "Features")]
+    maps: Vec<Candidate>,
     /// Numbers of features: 256..4096 doubles, 300,1000 lists
     #[arg(long, value_name = "D", default_value = "256..4096", value_delimiter = ',', value_parser = sizes, help_heading = "Features")]
     n_components: Vec<Sizes>,
     #[command(flatten)]
     kernel: KernelArgs,
+    #[command(flatten)]
+    polynomial: PolynomialArgs,
     /// Scaling of the inputs
     #[arg(long, value_enum, default_value_t = Preprocess::Auto, help_heading = "Features")]
     pub(crate) preprocess: Preprocess,
@@ -76,18 +85,20 @@ pub(crate) struct CompareArgs {
 
 impl CompareArgs {
     /// The maps asked for, once each; without any, those that suit the kernel.
-    pub(crate) fn maps(&self) -> Result<Vec<Frequencies>, Failure> {
-        let kernel = self.kernel.spectral(Frequencies::Independent, 2)?.kernel;
-        let suiting: Vec<Frequencies> = Frequencies::ALL.into_iter().filter(|map| map.suit(kernel)).collect();
+    pub(crate) fn maps(&self) -> Result<Vec<Candidate>, Failure> {
+        let suiting = self.suiting()?;
         if self.maps.is_empty() {
-            return Ok(suiting);
+            return Ok(suiting.into_iter().filter(|map| *map != Candidate::Explicit).collect());
         }
-        let mut maps: Vec<Frequencies> = Vec::new();
+        let mut maps: Vec<Candidate> = Vec::new();
         for &map in &self.maps {
-            if !map.suit(kernel) {
+            if !suiting.contains(&map) {
                 let (name, suiting) = (map.name(), names(&suiting, ","));
-                let text =
-                    format!("--maps has {name}, which has no features of the laplace kernel; use --maps {suiting}");
+                let kernel = self.kernel.kernel.unwrap_or(KernelName::Rbf).to_possible_value().expect("it has a name");
+                let text = format!(
+                    "--maps has {name}, which has no features of the {} kernel as it is given; use --maps {suiting}",
+                    kernel.get_name()
+                );
                 return Err(Failure::Usage(text));
             }
             if !maps.contains(&map) {
@@ -97,26 +108,86 @@ impl CompareArgs {
         Ok(maps)
     }
 
+    /// The maps of this kernel.
+    fn suiting(&self) -> Result<Vec<Candidate>, Failure> {
+        if self.kernel.kernel == Some(KernelName::Poly) {
+            self.kernel.refuse_waves()?;
+            let (degree, c) = (self.polynomial.degree(), self.polynomial.c());
+            let suits = |map: &Candidate| match map {
+                Candidate::Spectral(_) => false,
+                Candidate::D2pkRp => degree == 2 && c == 0.0,
+                Candidate::TensorTree => degree > 2,
+                Candidate::Explicit => degree == 2 || degree == 3,
+                _ => true,
+            };
+            return Ok(Candidate::all().filter(suits).collect());
+        }
+        self.polynomial.refuse("--kernel poly")?;
+        let kernel = self.kernel.spectral(Frequencies::Independent, 2)?.kernel;
+        let suits = |map: &Candidate| matches!(map, Candidate::Spectral(frequencies) if frequencies.suit(kernel));
+        Ok(Candidate::all().filter(suits).collect())
+    }
+
     /// Why not all maps are compared, where none were asked for.
-    pub(crate) fn note(&self, maps: &[Frequencies]) -> Option<String> {
-        let fewer = self.maps.is_empty() && maps.len() < Frequencies::ALL.len();
-        fewer.then(|| {
-            format!("{}: the maps that suit the laplace kernel; the others need a radial one", names(maps, ", "))
-        })
+    pub(crate) fn note(&self, maps: &[Candidate]) -> Option<String> {
+        if !self.maps.is_empty() {
+            return None;
+        }
+        match self.kernel.kernel {
+            Some(KernelName::Laplace) => Some(format!(
+                "{}: the maps that suit the laplace kernel; the others need a radial one",
+                names(maps, ", ")
+            )),
+            Some(KernelName::Poly) => {
+                Some("craft-… projects four times as many features down; d2pk-rp needs --degree 2 --coef0 0".to_owned())
+            }
+            _ => None,
+        }
     }
 
     /// Every map with every number of features, map by map, checked.
-    pub(crate) fn specs(&self, maps: &[Frequencies]) -> Result<Vec<MapSpec>, Failure> {
+    pub(crate) fn specs(&self, maps: &[Candidate]) -> Result<Vec<(&'static str, MapSpec)>, Failure> {
         let mut sizes: Vec<usize> = self.n_components.iter().flat_map(|sizes| sizes.0.clone()).collect();
         sizes.sort_unstable();
         sizes.dedup();
         let mut specs = Vec::new();
         for (&map, &size) in maps.iter().flat_map(|map| sizes.iter().map(move |size| (map, size))) {
-            let spec = MapSpec::Spectral(self.kernel.spectral(map, size)?);
+            let spec = self.spec(map, size)?;
             spec.validate()?;
-            specs.push(spec);
+            specs.push((map.name(), spec));
         }
         Ok(specs)
+    }
+
+    fn spec(&self, map: Candidate, n_components: usize) -> Result<MapSpec, Failure> {
+        let (degree, gamma, c) = (self.polynomial.degree(), self.kernel.gamma(), self.polynomial.c());
+        // A real and an imaginary part each.
+        let complex = n_components.is_multiple_of(2);
+        let srht =
+            |complex, tree| MapSpec::TensorSrht(TensorSrhtSpec { n_components, degree, gamma, c, complex, tree });
+        let sketch = |n_components| MapSpec::TensorSketch(TensorSketchSpec { n_components, degree, gamma, c });
+        let series = |n_components| {
+            let kernel = DotProduct::Polynomial { degree, c };
+            MapSpec::Maclaurin(MaclaurinSpec { gamma, complex, ..MaclaurinSpec::new(n_components, kernel) })
+        };
+        let down = |first: MapSpec, then: MapSpec| MapSpec::Chain { first: Box::new(first), then: Box::new(then) };
+        let up = n_components.saturating_mul(CRAFT);
+        Ok(match map {
+            Candidate::Spectral(frequencies) => MapSpec::Spectral(self.kernel.spectral(frequencies, n_components)?),
+            Candidate::TensorSrht => srht(complex, false),
+            Candidate::TensorSrhtReal => srht(false, false),
+            Candidate::TensorTree => srht(complex, true),
+            Candidate::TensorSketch => sketch(n_components),
+            Candidate::PkRp => MapSpec::PkRp(PkRpSpec { gamma, c, ..PkRpSpec::new(n_components, degree) }),
+            Candidate::D2pkRp => MapSpec::D2pkRp(D2pkRpSpec { gamma, ..D2pkRpSpec::new(n_components) }),
+            Candidate::Maclaurin => series(n_components),
+            Candidate::CraftMaclaurin => down(series(up), MapSpec::Srht { n_components }),
+            Candidate::CraftTensorSketch => down(sketch(up), MapSpec::Srht { n_components }),
+            Candidate::Explicit => {
+                let all = MapSpec::Expansion(ExpansionSpec { gamma, c, ..ExpansionSpec::new(degree) });
+                down(all, MapSpec::GaussianProjection { n_components })
+            }
+        })
     }
 
     /// The seeds of the maps; the first is that of the split.
@@ -140,14 +211,67 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(doubled.take_while(|&size| size <= to).collect()))
 }
 
-fn names(maps: &[Frequencies], between: &str) -> String {
+/// A map to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Candidate {
+    Spectral(Frequencies),
+    TensorSrht,
+    TensorSrhtReal,
+    TensorTree,
+    TensorSketch,
+    PkRp,
+    D2pkRp,
+    Maclaurin,
+    CraftMaclaurin,
+    CraftTensorSketch,
+    Explicit,
+}
+
+/// Features of a CRAFTMap before they are projected down, for each that is left.
+const CRAFT: usize = 4;
+
+impl Candidate {
+    const PRODUCTS: [Self; 10] = [
+        Self::TensorSrht,
+        Self::TensorSrhtReal,
+        Self::TensorTree,
+        Self::TensorSketch,
+        Self::PkRp,
+        Self::D2pkRp,
+        Self::Maclaurin,
+        Self::CraftMaclaurin,
+        Self::CraftTensorSketch,
+        Self::Explicit,
+    ];
+
+    fn all() -> impl Iterator<Item = Self> {
+        Frequencies::ALL.into_iter().map(Self::Spectral).chain(Self::PRODUCTS)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Spectral(frequencies) => frequencies.name(),
+            Self::TensorSrht => "tensor-srht",
+            Self::TensorSrhtReal => "tensor-srht-real",
+            Self::TensorTree => "tensor-tree",
+            Self::TensorSketch => "tensor-sketch",
+            Self::PkRp => "pk-rp",
+            Self::D2pkRp => "d2pk-rp",
+            Self::Maclaurin => "maclaurin",
+            Self::CraftMaclaurin => "craft-maclaurin",
+            Self::CraftTensorSketch => "craft-tensor-sketch",
+            Self::Explicit => "explicit",
+        }
+    }
+}
+
+fn names(maps: &[Candidate], between: &str) -> String {
     maps.iter().map(|map| map.name()).collect::<Vec<_>>().join(between)
 }
 
-fn frequencies(text: &str) -> Result<Frequencies, String> {
-    let names = names(&Frequencies::ALL, ", ");
-    let found = Frequencies::ALL.into_iter().find(|map| map.name() == text);
-    found.ok_or_else(|| format!("expected one of {names}"))
+fn candidate(text: &str) -> Result<Candidate, String> {
+    let names = names(&Candidate::all().collect::<Vec<_>>(), ", ");
+    Candidate::all().find(|map| map.name() == text).ok_or_else(|| format!("expected one of {names}"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use mercer::Dtype;
 use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
 use mercer::preprocess::PreprocessSpec;
 
-use super::product::PolynomialArgs;
+use super::product::{POLYNOMIAL, PolynomialArgs, ProductArgs};
 use super::whole;
 use crate::failure::Failure;
 
@@ -13,21 +13,28 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct MapArgs {
-    /// Feature map
-    #[arg(long, value_enum, default_value_t = Map::Fourier)]
-    pub(crate) map: Map,
+    /// Feature map [default: fourier; tensor-srht with --kernel poly, maclaurin with exponential]
+    #[arg(long, value_enum)]
+    map: Option<Map>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
-    pub(crate) polynomial: PolynomialArgs,
-    /// Number of features: more are more accurate, and slower; hadamard and identity have theirs by the inputs
+    polynomial: PolynomialArgs,
+    #[command(flatten)]
+    product: ProductArgs,
+    /// Number of features: more are more accurate, and slower; expansion, hadamard and identity have theirs by the inputs
     /// [default: 4096]
     #[arg(long, value_name = "D", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_components: Option<usize>,
+    /// Of a random projection: as many coordinates as keep all squared distances of the rows within this share, by the
+    /// bound of Johnson and Lindenstrauss
+    #[arg(long, value_name = "E", conflicts_with = "n_components", allow_negative_numbers = true)]
+    eps: Option<f64>,
     /// Of a binning map: features that the bins of a grid share [default: 16]
     #[arg(long, value_name = "B", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_bins: Option<usize>,
-    /// Of a sparse projection, or of the vectors of pk-rp: one entry in S is not zero [default: 3; pk-rp: normal entries]
+    /// Of a sparse projection, or of the vectors of pk-rp and d2pk-rp: one entry in S is not zero [default: 3; pk-rp: normal
+    /// entries]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) s: Option<f64>,
     /// Of the Walsh-Hadamard transform, for a length that is no power of two [default: padded]
@@ -48,7 +55,8 @@ pub(crate) struct MapArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct KernelArgs {
-    /// Kernel of a spectral map (fourier, orthogonal, sorf, fastfood, quasi) [default: rbf]
+    /// Kernel: the first five are of spectral maps (fourier, orthogonal, sorf, fastfood, quasi) [default: rbf, or that of the
+    /// map]
     #[arg(long, value_enum)]
     pub(crate) kernel: Option<KernelName>,
     /// Width of the kernel, larger is narrower: a number, scale (1/(inputs × variance)) or median (of the distances)
@@ -90,6 +98,10 @@ impl KernelArgs {
             KernelName::Matern => SpectralKernel::Matern { nu: self.nu.unwrap_or(1.5) },
             KernelName::Cauchy => SpectralKernel::Cauchy,
             KernelName::RationalQuadratic => SpectralKernel::RationalQuadratic { alpha: self.alpha.unwrap_or(1.0) },
+            KernelName::Poly => return Err(Failure::Usage(format!("--kernel poly is of use with {POLYNOMIAL} only"))),
+            KernelName::Exponential => {
+                return Err(Failure::Usage("--kernel exponential is of use with --map maclaurin only".to_owned()));
+            }
         };
         let waves = match self.waves.unwrap_or(WavesName::Paired) {
             WavesName::Paired => Waves::Paired,
@@ -105,8 +117,27 @@ impl KernelArgs {
     }
 
     fn refuse_kernel(&self) -> Result<(), Failure> {
+        refuse("--kernel", self.kernel.is_some(), SPECTRAL)?;
+        self.refuse_waves()
+    }
+
+    /// Refuses what a map of products has not.
+    fn refuse_spectral(&self, map: Map) -> Result<(), Failure> {
+        let own = match self.kernel {
+            Some(KernelName::Poly) => map.is_polynomial(),
+            Some(KernelName::Exponential) => map == Map::Maclaurin,
+            Some(_) => false,
+            None => true,
+        };
+        if !own {
+            self.spectral(Frequencies::Independent, 2)?;
+            return refuse("--kernel", true, SPECTRAL);
+        }
+        self.refuse_waves()
+    }
+
+    pub(super) fn refuse_waves(&self) -> Result<(), Failure> {
         let with = SPECTRAL;
-        refuse("--kernel", self.kernel.is_some(), with)?;
         refuse("--nu", self.nu.is_some(), with)?;
         refuse("--alpha", self.alpha.is_some(), with)?;
         refuse("--waves", self.waves.is_some(), with)?;
@@ -123,19 +154,54 @@ const SPECTRAL: &str = "--map fourier, orthogonal, sorf, fastfood and quasi";
 const WITH_GAMMA: &str = "maps of a kernel";
 
 impl MapArgs {
+    /// The map, by its name or by that of its kernel.
+    fn map(&self) -> Map {
+        self.map.unwrap_or(match self.kernel.kernel {
+            Some(KernelName::Poly) => Map::TensorSrht,
+            Some(KernelName::Exponential) => Map::Maclaurin,
+            _ => Map::Fourier,
+        })
+    }
+
     pub(crate) fn spec(&self) -> Result<MapSpec, Failure> {
-        let n_components = self.n_components.unwrap_or(4096);
+        let projects = matches!(self.map(), Map::GaussianProjection | Map::SparseProjection | Map::Srht);
+        refuse("--eps", self.eps.is_some() && !projects, "--map gaussian-projection, sparse-projection and srht")?;
+        Ok(self.product.projected(self.first_spec()?))
+    }
+
+    /// The map for the number of rows that there are.
+    ///
+    /// # Errors
+    /// A share that is none.
+    pub(crate) fn sized(&self, spec: MapSpec, n_rows: u64) -> Result<MapSpec, Failure> {
+        let Some(eps) = self.eps else { return Ok(spec) };
+        let by_rows = mercer::projections::johnson_lindenstrauss(n_rows, eps)?;
+        let sized = |spec: MapSpec| match spec {
+            MapSpec::GaussianProjection { .. } => MapSpec::GaussianProjection { n_components: by_rows },
+            MapSpec::SparseProjection { s, .. } => MapSpec::SparseProjection { n_components: by_rows, s },
+            MapSpec::Srht { .. } => MapSpec::Srht { n_components: by_rows },
+            other => other,
+        };
+        Ok(match spec {
+            MapSpec::Chain { first, then } => MapSpec::Chain { first: Box::new(sized(*first)), then },
+            spec => sized(spec),
+        })
+    }
+
+    fn first_spec(&self) -> Result<MapSpec, Failure> {
+        let (map, n_components) = (self.map(), self.n_components.unwrap_or(4096));
         self.refuse_n_components()?;
-        refuse("--n-bins", self.n_bins.is_some() && self.map != Map::Binning, "--map binning")?;
-        let takes_s = matches!(self.map, Map::SparseProjection | Map::PkRp);
-        refuse("--s", self.s.is_some() && !takes_s, "--map sparse-projection and pk-rp")?;
-        refuse("--blocks", self.blocks.is_some() && self.map != Map::Hadamard, "--map hadamard")?;
-        if let Some(spec) = self.polynomial.map(self.map, n_components, self.kernel.gamma(), self.s)? {
-            self.kernel.refuse_kernel()?;
+        refuse("--n-bins", self.n_bins.is_some() && map != Map::Binning, "--map binning")?;
+        let takes_s = matches!(map, Map::SparseProjection | Map::PkRp | Map::D2pkRp);
+        refuse("--s", self.s.is_some() && !takes_s, "--map sparse-projection, pk-rp and d2pk-rp")?;
+        refuse("--blocks", self.blocks.is_some() && map != Map::Hadamard, "--map hadamard")?;
+        let kernel = (self.kernel.kernel, self.kernel.gamma());
+        if let Some(spec) = self.product.map((map, n_components), kernel, &self.polynomial, self.s)? {
+            self.kernel.refuse_spectral(map)?;
             return Ok(spec);
         }
         let spectral = |frequencies| self.kernel.spectral(frequencies, n_components).map(MapSpec::Spectral);
-        let spec = match self.map {
+        let spec = match map {
             Map::Fourier => return spectral(Frequencies::Independent),
             Map::Orthogonal => return spectral(Frequencies::Orthogonal),
             Map::Sorf => return spectral(Frequencies::Sorf),
@@ -149,7 +215,9 @@ impl MapArgs {
             Map::GaussianProjection => MapSpec::GaussianProjection { n_components },
             Map::SparseProjection => MapSpec::SparseProjection { n_components, s: self.s.unwrap_or(3.0) },
             Map::Srht => MapSpec::Srht { n_components },
-            Map::TensorSrht | Map::TensorSketch | Map::PkRp => unreachable!("a map of the polynomial kernel"),
+            Map::TensorSrht | Map::TensorSketch | Map::PkRp | Map::D2pkRp | Map::Maclaurin | Map::Expansion => {
+                unreachable!("a map of products")
+            }
             Map::Identity => MapSpec::Identity,
             Map::Hadamard => MapSpec::Hadamard {
                 blocks: match self.blocks.unwrap_or(Blocks::Padded) {
@@ -163,7 +231,8 @@ impl MapArgs {
     }
 
     fn refuse_n_components(&self) -> Result<(), Failure> {
-        let name = match self.map {
+        let name = match self.map() {
+            Map::Expansion => "expansion",
             Map::Hadamard => "hadamard",
             Map::Identity => "identity",
             _ => return Ok(()),
@@ -193,6 +262,12 @@ pub(crate) enum Map {
     TensorSketch,
     /// Sums of products of shared random projections, of the polynomial kernel
     PkRp,
+    /// Alternating sums of squares of random projections, of the polynomial kernel of degree 2 without a constant
+    D2pkRp,
+    /// Products of as many factors as the powers of a series, of the polynomial and the exponential kernel
+    Maclaurin,
+    /// All products of two or three inputs: the polynomial kernel itself, for few inputs
+    Expansion,
     /// Random projection with normal entries: fewer coordinates, the same inner products
     GaussianProjection,
     /// Random projection with few entries
@@ -203,6 +278,13 @@ pub(crate) enum Map {
     Hadamard,
     /// The inputs themselves: a linear model
     Identity,
+}
+
+impl Map {
+    /// Whether it has the polynomial kernel of any constant.
+    pub(super) fn is_polynomial(self) -> bool {
+        matches!(self, Self::TensorSrht | Self::TensorSketch | Self::PkRp | Self::Maclaurin | Self::Expansion)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -217,6 +299,10 @@ pub(crate) enum KernelName {
     Cauchy,
     /// (1 + gamma |x-y|^2 / alpha)^-alpha
     RationalQuadratic,
+    /// (gamma <x,y> + c)^degree
+    Poly,
+    /// exp(gamma <x,y>)
+    Exponential,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

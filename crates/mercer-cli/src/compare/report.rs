@@ -122,7 +122,7 @@ impl Comparison {
         let mut lines: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
         for cell in &self.cells {
             let mut line = vec![
-                cell.spec.name().to_owned(),
+                cell.name.to_owned(),
                 count(cell.n_components() as u64),
                 Estimate::shown(cell.kernel_rmse(), |x| format!("{x:.5}")),
                 Estimate::shown(cell.distortion(), percent),
@@ -168,7 +168,7 @@ impl Comparison {
 
     fn result(&self, cell: &Cell) -> Value {
         let mut object = json!({
-            "map": cell.spec.name(),
+            "map": cell.name,
             "n_components": cell.n_components(),
             "spec": cell.runs[0].map.spec,
             "microseconds_per_row": cell.microseconds(),
@@ -188,10 +188,10 @@ impl Comparison {
 
     /// The error by the number of features, and what it comes to by time: the score, or the error where none is.
     pub(super) fn chart(&self) -> Chart {
-        let mut names: Vec<String> = self.cells.iter().map(|cell| cell.spec.name().to_owned()).collect();
+        let mut names: Vec<String> = self.cells.iter().map(|cell| cell.name.to_owned()).collect();
         names.dedup();
         let lines = |x: &dyn Fn(&Cell) -> f64, y: &dyn Fn(&Cell) -> Option<f64>| -> Vec<Vec<Point>> {
-            let groups = self.cells.chunk_by(|a, b| a.spec.name() == b.spec.name());
+            let groups = self.cells.chunk_by(|a, b| a.name == b.name);
             let point = |cell: &Cell| Some(Point { x: x(cell), y: y(cell)?, note: note(cell) });
             groups.map(|cells| cells.iter().filter_map(point).collect()).collect()
         };
@@ -226,14 +226,18 @@ impl Comparison {
 fn width(kernel: Kernel) -> f64 {
     match kernel {
         Kernel::Matern { length_scale, .. } | Kernel::RationalQuadratic { length_scale, .. } => length_scale,
-        Kernel::Rbf { gamma } | Kernel::Laplace { gamma } | Kernel::Cauchy { gamma } => gamma,
+        Kernel::Rbf { gamma }
+        | Kernel::Laplace { gamma }
+        | Kernel::Cauchy { gamma }
+        | Kernel::Polynomial { gamma, .. }
+        | Kernel::Quadratic { gamma, .. } => gamma,
         _ => 0.0,
     }
 }
 
 fn note(cell: &Cell) -> String {
     let error = Estimate::shown(cell.kernel_rmse(), |x| format!("{x:.5}"));
-    let (name, size, time) = (cell.spec.name(), count(cell.n_components() as u64), cell.microseconds());
+    let (name, size, time) = (cell.name, count(cell.n_components() as u64), cell.microseconds());
     format!("{name}, D {size}: kernel RMSE {error}, {time:.2} µs per row")
 }
 

@@ -23,7 +23,7 @@ pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use identity::IdentityMap;
 pub use product::{
     Allocation, D2pkRpSpec, DotProduct, MaclaurinSpec, PkRpSpec, PowerShare, ProductMap, TableMap, TensorSrhtSpec,
-    VectorLaw,
+    TreeMap, VectorLaw,
 };
 pub use projection::ProjectionMap;
 pub use spectral::{Frequencies, SpectralKernel, SpectralMap, SpectralSpec};
@@ -235,6 +235,16 @@ impl MapSpec {
         self.clone().gamma_mut().copied()
     }
 
+    /// The same map of another width; of no use to a map without one.
+    #[must_use]
+    pub fn with_gamma(&self, gamma: Gamma) -> Self {
+        let mut spec = self.clone();
+        if let Some(place) = spec.gamma_mut() {
+            *place = gamma;
+        }
+        spec
+    }
+
     fn gamma_mut(&mut self) -> Option<&mut Gamma> {
         match self {
             Self::Spectral(SpectralSpec { gamma, .. })
@@ -269,7 +279,11 @@ impl MapSpec {
         match self {
             Self::Spectral(spec) => spec.n_entries(n_inputs),
             Self::Binning { n_bins, .. } => d.saturating_mul(3 * (n / *n_bins as u64)),
-            Self::TensorSrht(spec) => transforms(n_inputs, n, u64::from(spec.degree)),
+            Self::TensorSrht(spec) => {
+                // As many nodes but one as rows, each of twice the next power of two at most.
+                let nodes = if spec.tree { 4 * n * u64::from(spec.degree) } else { 0 };
+                transforms(n_inputs, n, u64::from(spec.degree)).saturating_add(nodes)
+            }
             // No power has more factors than the last one, and all have whole blocks.
             Self::Maclaurin(spec) => {
                 let powers = spec.kernel.coefficients().len() as u64;
@@ -317,10 +331,7 @@ impl MapSpec {
 
     /// The map in numbers; `gamma` is of no use to a map without one.
     pub fn resolve(&self, gamma: f64, n_inputs: usize, seed: u64) -> ResolvedMap {
-        let mut spec = self.clone();
-        if let Some(place) = spec.gamma_mut() {
-            *place = Gamma::Value(gamma);
-        }
+        let spec = self.with_gamma(Gamma::Value(gamma));
         ResolvedMap { spec, n_inputs, seed, random_layout: LAYOUT_VERSION }
     }
 }
@@ -365,6 +376,7 @@ impl ResolvedMap {
             MapSpec::Binning { n_components, n_bins, .. } => {
                 Box::new(BinningMap::new(n_inputs, n_components, n_bins, self.gamma(), seed)?)
             }
+            MapSpec::TensorSrht(ref spec) if spec.tree => Box::new(spec.tree_map(self.gamma(), n_inputs, seed)?),
             MapSpec::TensorSrht(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
             MapSpec::Maclaurin(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),
             MapSpec::PkRp(ref spec) => Box::new(spec.map(self.gamma(), n_inputs, seed)?),

@@ -212,6 +212,12 @@ impl<T: Scalar> HadamardProjection<T> {
         Ok(Self { chosen, ..shape.projection(vec![round], |_| scale) })
     }
 
+    /// With every output times `factor`.
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        self.scale.iter_mut().for_each(|scale| *scale = *scale * T::from_f64(factor));
+        self
+    }
+
     /// Where the last block begins if only some of its places are outputs.
     fn first_chosen(&self) -> usize {
         if self.chosen.is_some() { self.scale.len() - self.block_len } else { self.n_outputs }

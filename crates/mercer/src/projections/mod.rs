@@ -126,3 +126,21 @@ fn check_rows<T: Scalar>(rows: Rows<'_, T>, expected: usize) -> Result<()> {
 fn check_columns(got: usize, expected: usize) -> Result<()> {
     if got == expected { Ok(()) } else { Err(Error::Inputs { context: "projection".to_owned(), got, expected }) }
 }
+/// Coordinates that keep all squared distances of `n_rows` rows within a share `eps` of themselves, with a probability of at
+/// least 1 − 1/n: ⌈4·ln n / (ε²/2 − ε³/3)⌉, whatever the number of inputs.
+///
+/// Reference: Dasgupta and Gupta, "An elementary proof of a theorem of Johnson and Lindenstrauss", Random Structures and Algorithms
+/// 22, 2003.
+///
+/// # Errors
+/// [`Error::Parameter`] when there are no rows, or `eps` is not between 0 and 1.
+pub fn johnson_lindenstrauss(n_rows: u64, eps: f64) -> Result<usize> {
+    if n_rows == 0 {
+        return Err(Error::parameter("n_rows", n_rows, "1 or more"));
+    }
+    if !(eps > 0.0 && eps < 1.0) {
+        return Err(Error::parameter("eps", eps, "above 0 and below 1"));
+    }
+    let n = 4.0 * (n_rows as f64).ln() / (eps * eps / 2.0 - eps.powi(3) / 3.0);
+    Ok((n.ceil() as usize).max(1))
+}

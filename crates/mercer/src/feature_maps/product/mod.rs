@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`tensor_srht`](TensorSrhtSpec) | one product each | coordinates of signed Walsh-Hadamard transforms |
 //! | the same of complex numbers | real and imaginary parts of products | the same with fourth roots of one as signs |
+//! | the same as a [tree](TreeMap) | products of two, transformed again before the next | the same |
 //! | [`maclaurin`](MaclaurinSpec) | products of as many factors as the powers of a series | the same |
 //! | [`pk_rp`](PkRpSpec) | t products each, summed | p normal or sparse ones, used again and again |
 //! | [`d2pk_rp`](D2pkRpSpec) | t squares each, added and subtracted | normal or sparse ones, for each square another |
@@ -22,12 +23,14 @@ mod maclaurin;
 mod pk_rp;
 mod table;
 mod tensor_srht;
+mod tree;
 
 pub use d2pk_rp::D2pkRpSpec;
 pub use maclaurin::{Allocation, DotProduct, MaclaurinSpec, PowerShare};
 pub use pk_rp::{PkRpSpec, VectorLaw};
 pub use table::TableMap;
 pub use tensor_srht::TensorSrhtSpec;
+pub use tree::TreeMap;
 
 use std::sync::Arc;
 

@@ -18,7 +18,8 @@
 //!
 //! Along x = y that is 2^g in place of 3^g for g factors of many inputs, at the same cost for each feature: the default.
 //!
-//! Cost of a row: g·n·log d additions; memory g·n numbers. For degrees beyond about 4 the variance still grows as 2^g.
+//! Cost of a row: g·n·log d additions; memory g·n numbers. For degrees beyond about 4 the variance still grows as 2^g: there
+//! a [tree](super::TreeMap) is better.
 //!
 //! The permutations are ours: without them smooth rows, as of images, have coordinates that depend on each other in all
 //! factors alike.
@@ -59,6 +60,7 @@ use crate::{Error, Result};
 /// | `gamma` | `scale` | γ | above 0 |
 /// | `c` | 1 | the constant of the kernel | at least 0 |
 /// | `complex` | true | whether signs are complex | |
+/// | `tree` | false | whether products are sketched pair by pair, for high degrees | |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorSrhtSpec {
@@ -72,6 +74,8 @@ pub struct TensorSrhtSpec {
     pub c: f64,
     /// whether signs are fourth roots of one
     pub complex: bool,
+    /// whether products are sketched pair by pair: [`TreeMap`](super::TreeMap)
+    pub tree: bool,
 }
 
 /// The first lane of the signs of offsets: those before it are of diagonals.
@@ -80,7 +84,7 @@ const OFFSET_LANE: usize = 1 << 16;
 impl TensorSrhtSpec {
     /// With every other parameter at its default.
     pub fn new(n_components: usize, degree: u32) -> Self {
-        Self { n_components, degree, gamma: Gamma::Scale, c: 1.0, complex: true }
+        Self { n_components, degree, gamma: Gamma::Scale, c: 1.0, complex: true, tree: false }
     }
 
     /// Checks the parameters.
@@ -97,7 +101,7 @@ impl TensorSrhtSpec {
         Ok(())
     }
 
-    /// Draws the map.
+    /// Draws the map of whole products, whatever `tree` says.
     ///
     /// # Errors
     /// [`Error::Parameter`] when a parameter is outside its range, [`Error::Memory`] where memory is short.

@@ -5,12 +5,13 @@
 //!
 //! H = AᵀA + 2λ·I,  A = diag(√(ωh/n))·Z̃.
 //!
-//! Rows without curvature (those beyond the margin of a support vector machine) take no part. Where the rows left are at
+//! Rows without curvature (those beyond the margin of a support vector machine) take no part, and of very many dense rows only
+//! some do, for all. Where the rows left are at
 //! least as many as the features, H itself is factorised; where they are fewer, it is inverted by Woodbury's identity,
 //! H⁻¹ = (I − Aᵀ·(AAᵀ + 2λ·I)⁻¹·A) / 2λ. The intercept, which is not penalised, is one more unknown of a bordered system;
 //! without one features are not centred. Of sparse rows H is the sum of their own small products.
 //!
-//! Cost for r rows left: r·D² + D³/3 multiply-adds, or r³/3; memory: 8·n² bytes where n < D, and 4·min(r, D)² for each
+//! Cost for r rows left, max(8·D, 2²²/D) at most where they are dense: r·D² + D³/3 multiply-adds, or r³/3; memory: 8·n² bytes where n < D, and 4·min(r, D)² for each
 //! output; the rows, where they are not kept already. Sparse rows of q values: r·q²/2 multiply-adds and 16·D² bytes for each output; where
 //! curvatures are known already, r is the number of rows whose have changed. All in f64.
 //!
@@ -198,7 +199,7 @@ impl<'a, T: Scalar> Newton<'a, T> {
         let d = self.centre.len() as f64;
         match &self.rows {
             AllRows::Dense(rows) => {
-                let r = curvatures.iter().filter(|h| **h > 0.0).count() as f64;
+                let r = curvatures.iter().filter(|h| **h > 0.0).count().min(most_summed(self.centre.len())) as f64;
                 let flops = if r < d { 4.0 * r.powi(3) / 3.0 } else { 2.0 * r * d * d + 4.0 * d.powi(3) / 3.0 };
                 flops / (4.0 * rows.nrows() as f64 * d)
             }
@@ -233,8 +234,11 @@ impl<'a, T: Scalar> Newton<'a, T> {
 
     fn factor(&self, curvatures: &[f64], earlier: Option<&Factor>, lambda: f64) -> Result<Factor> {
         let (n, d) = (self.rows.n_rows(), self.centre.len());
-        let roots: Vec<f64> = curvatures.iter().map(|h| (h / n as f64).sqrt()).collect();
-        let active: Vec<usize> = (0..n).filter(|&i| roots[i] > 0.0).collect();
+        let mut roots: Vec<f64> = curvatures.iter().map(|h| (h / n as f64).sqrt()).collect();
+        let mut active: Vec<usize> = (0..n).filter(|&i| roots[i] > 0.0).collect();
+        if matches!(self.rows, AllRows::Dense(_)) {
+            thin(&mut active, &mut roots, most_summed(d));
+        }
         let mut products = None;
         let (mut matrix, of_rows) = match (&self.rows, &self.products) {
             (AllRows::Sparse(rows), _) => {
@@ -330,6 +334,31 @@ impl<'a, T: Scalar> Newton<'a, T> {
     }
 }
 
+/// Rows of D features that are summed at most: so many are enough for a Hessian whose inverse is about right.
+fn most_summed(d: usize) -> usize {
+    const ROWS_OF_FEATURE: usize = 8;
+    const PRODUCTS_OF_FEATURE: usize = 1 << 22;
+    (ROWS_OF_FEATURE * d).max(PRODUCTS_OF_FEATURE / d.max(1))
+}
+
+/// Leaves `most` of the rows, about, and gives them the weight of all. Multiples of the golden ratio choose them: as many
+/// of any that return after some rows.
+fn thin(active: &mut Vec<usize>, roots: &mut [f64], most: usize) {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let n = active.len();
+    if n <= most {
+        return;
+    }
+    let share = most as f64 / n as f64;
+    let is_kept = |at: usize| ((at + 1) as f64 * GOLDEN).fract() < share;
+    let kept: Vec<usize> = (0..n).filter(|&at| is_kept(at)).map(|at| active[at]).collect();
+    let factor = (n as f64 / kept.len() as f64).sqrt();
+    let mut thinned = vec![0.0; roots.len()];
+    kept.iter().for_each(|&i| thinned[i] = factor * roots[i]);
+    roots.copy_from_slice(&thinned);
+    *active = kept;
+}
+
 fn sparse_rows<T: Scalar>(rows: &CsrMatrix<T>) -> SparseRows<'_, T, i32> {
     let IndexSlice::I32(indices) = rows.view().indices() else { unreachable!("owned indices have 32 bits") };
     SparseRows::new(rows.view(), indices)
@@ -365,6 +394,23 @@ mod tests {
             rows.finish_row();
         }
         rows
+    }
+
+    /// The sums of some rows stand for those of all: of rows that come in turns of 7, each has its share.
+    #[test]
+    fn thinned_rows_stand_for_all() {
+        let (mut active, mut roots): (Vec<usize>, Vec<f64>) = ((0..7_000).collect(), vec![0.5; 8_000]);
+        thin(&mut active, &mut roots, 1_000);
+        assert!((990..1_010).contains(&active.len()), "{}", active.len());
+        let total: f64 = roots.iter().map(|root| root * root).sum();
+        assert!((total - 7_000.0 * 0.25).abs() < 1e-9 * total);
+        for turn in 0..7 {
+            let of_turn = active.iter().filter(|i| *i % 7 == turn).count();
+            assert!((130..156).contains(&of_turn), "{turn}: {of_turn}");
+        }
+        let before = active.clone();
+        thin(&mut active, &mut roots, 1_100);
+        assert_eq!(active, before);
     }
 
     /// H⁻¹·H = I, with H by the definition, for all forms: few rows, many rows, few active rows of many; sparse; with an

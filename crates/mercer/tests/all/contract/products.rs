@@ -11,7 +11,7 @@ use super::GAMMA;
 use super::checks::{Pair, Theory, U, linear};
 
 pub(super) fn tensor_srht(n_components: usize, degree: u32, c: f64, complex: bool) -> MapSpec {
-    MapSpec::TensorSrht(TensorSrhtSpec { n_components, degree, gamma: Gamma::Value(GAMMA), c, complex })
+    MapSpec::TensorSrht(TensorSrhtSpec { n_components, degree, gamma: Gamma::Value(GAMMA), c, complex, tree: false })
 }
 
 /// Of features without common vectors.
@@ -197,6 +197,25 @@ pub(super) fn tensor_srht_theory(variance: fn(Pair<'_>, f64, usize) -> f64) -> T
         2.0_f64.sqrt() * f64::from(g) * (2.0_f64.sqrt() * stages + 4.0) * U * b.powi(g)
     };
     Theory { rounding, ..linear(variance) }
+}
+
+/// Three rows: a node of two, transformed, and a row.
+pub(super) fn tensor_tree(n_components: usize, complex: bool) -> MapSpec {
+    let spec = TensorSrhtSpec::new(n_components, 3);
+    MapSpec::TensorSrht(TensorSrhtSpec { gamma: Gamma::Value(GAMMA), c: 0.3, complex, tree: true, ..spec })
+}
+
+/// Of a tree no closed form is known, but no bias either.
+pub(super) fn tensor_tree_theory() -> Theory {
+    // The n numbers of the node are below b²/√n, so their transform is below √n·b², and a feature below b³ (√2 times that
+    // for both parts of complex ones, at each of three products); transforms are off by log p + log n + 4 roundings, and 4 come for
+    // each product. There are fewer than 4,096 features here.
+    let rounding = |kernel: Kernel, x: ArrayView1<'_, f64>| {
+        let (g, b) = largest(kernel, x);
+        let stages = (x.len().next_power_of_two() as f64).log2() + 12.0 + 16.0;
+        64.0 * 2.0_f64.powf(1.5) * f64::from(g) * stages * U * b.powi(g)
+    };
+    Theory { rounding, variance: None, ..linear(|_, _, _| 0.0) }
 }
 
 pub(super) fn pk_rp_theory(variance: fn(Pair<'_>, f64, usize) -> f64) -> Theory {

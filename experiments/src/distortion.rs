@@ -1,0 +1,251 @@
+//! The average distortion of squared distances: LS19 tables 3.1, 3.2, 4.2, 4.3, 4.8 and 4.9, ten runs each.
+//!
+//! Every run draws its rows and its map anew. The kernel is ⟨x,y⟩^g, whatever a map's own one is.
+
+use mercer::dataset::{Dataset, Rows};
+use mercer::feature_maps::{D2pkRpSpec, ExpansionSpec, Gamma, MapSpec, PkRpSpec, VectorLaw};
+use mercer::kernels::Kernel;
+use mercer::metrics::distortion;
+use mercer_io::TargetChoice;
+
+use crate::rows::{features, load, some_rows};
+
+const N_RUNS: u64 = 10;
+
+struct Table {
+    number: &'static str,
+    title: &'static str,
+    file: &'static str,
+    target: TargetChoice,
+    n_rows: usize,
+    degree: u32,
+    sizes: &'static [usize],
+    /// t of PK-RP
+    n_terms: usize,
+    /// a method and what is printed for each size
+    lines: &'static str,
+}
+
+const TABLES: [Table; 6] = [
+    Table {
+        number: "3.1",
+        title: "CIFAR-10 subset, 200 rows, degree 2",
+        file: "cifar10/cifar10_1k.npz:images",
+        target: TargetChoice::None,
+        n_rows: 200,
+        degree: 2,
+        sizes: &[40, 80, 120, 160],
+        n_terms: 1,
+        lines: "\
+d2pk 3 2|0.294 0.025 0.212 0.018 0.170 0.009 0.147 0.006
+d2pk 3 10|0.204 0.008 0.145 0.007 0.119 0.006 0.101 0.005
+d2pk 3 30|0.188 0.016 0.132 0.005 0.109 0.004 0.091 0.002",
+    },
+    Table {
+        number: "3.2",
+        title: "ISOLET, 200 rows, degree 2",
+        file: "isolet/isolet.npz:X_train",
+        target: TargetChoice::None,
+        n_rows: 200,
+        degree: 2,
+        sizes: &[40, 80, 120, 160],
+        n_terms: 1,
+        lines: "\
+phi gaussian|0.174 0.004 0.123 0.007 0.102 0.005 0.089 0.008
+d2pk 3 2|0.279 0.022 0.192 0.017 0.155 0.008 0.139 0.019
+d2pk 3 10|0.196 0.010 0.139 0.009 0.114 0.007 0.100 0.007
+d2pk 3 30|0.181 0.008 0.132 0.009 0.107 0.004 0.092 0.003",
+    },
+    Table {
+        number: "4.2",
+        title: "MNIST, 500 rows, degree 2",
+        file: "mnist/t10k-images-idx3-ubyte.gz",
+        target: TargetChoice::None,
+        n_rows: 500,
+        degree: 2,
+        sizes: &[200, 500, 1000],
+        n_terms: 30,
+        lines: "\
+phi gaussian|0.079 0.002 0.050 0.002 0.035 0.001
+d2pk 1 30|0.085 0.002 0.054 0.002 0.038 0.001
+pk gaussian 16000|0.082 0.004 0.053 0.002 0.038 0.002
+pk gaussian 8000|0.083 0.003 0.055 0.003 0.040 0.002
+pk gaussian 3000|0.087 0.003 0.056 0.002 0.046 0.005
+pk gaussian 976|0.092 0.007 0.079 0.018 0.059 0.007
+pk 1 976|0.094 0.004 0.068 0.008 0.059 0.008
+pk 3 976|0.098 0.007 0.072 0.009 0.060 0.008
+pk gaussian 488|0.106 0.008 0.102 0.029 0.095 0.038
+pk 1 488|0.101 0.004 0.088 0.012 0.082 0.017
+pk 3 488|0.113 0.015 0.095 0.019 0.092 0.021
+pk gaussian 244|0.120 0.006 0.106 0.018 0.112 0.024
+pk 1 244|0.132 0.018 0.126 0.028 0.101 0.020
+pk 3 244|0.122 0.010 0.116 0.027 0.118 0.027
+pk gaussian 122|0.177 0.052 0.151 0.027 0.135 0.014
+pk 1 122|0.152 0.028 0.136 0.013 0.159 0.038
+pk 3 122|0.177 0.046 0.150 0.033 0.159 0.027",
+    },
+    Table {
+        number: "4.3",
+        title: "MNIST, 500 rows, degree 3",
+        file: "mnist/t10k-images-idx3-ubyte.gz",
+        target: TargetChoice::None,
+        n_rows: 500,
+        degree: 3,
+        sizes: &[200, 500, 1000],
+        n_terms: 30,
+        lines: "\
+pk gaussian 976|0.119 0.019 0.095 0.023 0.092 0.031
+pk 1 976|0.109 0.009 0.092 0.018 0.080 0.016
+pk 3 976|0.114 0.020 0.117 0.057 0.088 0.032
+pk gaussian 488|0.153 0.031 0.131 0.040 0.108 0.046
+pk 1 488|0.148 0.035 0.127 0.041 0.110 0.024
+pk 3 488|0.134 0.031 0.124 0.026 0.131 0.055
+pk gaussian 244|0.164 0.025 0.141 0.036 0.168 0.066
+pk 1 244|0.192 0.075 0.162 0.053 0.159 0.053
+pk 3 244|0.209 0.097 0.169 0.040 0.149 0.049
+pk gaussian 122|0.249 0.064 0.250 0.112 0.241 0.083
+pk 1 122|0.253 0.080 0.247 0.119 0.241 0.090
+pk 3 122|0.232 0.093 0.213 0.038 0.271 0.172",
+    },
+    Table {
+        number: "4.8",
+        title: "w8a, 500 rows, degree 2",
+        file: "w8a/w8a.t.gz",
+        target: TargetChoice::Auto,
+        n_rows: 500,
+        degree: 2,
+        sizes: &[200, 500, 1000],
+        n_terms: 30,
+        lines: "\
+phi gaussian|0.079 0.003 0.051 0.002 0.036 0.001
+phi 1|0.077 0.002 0.049 0.001 0.035 0.001
+phi 3|0.079 0.001 0.050 0.001 0.036 0.001
+d2pk 1 30|0.131 0.005 0.112 0.003 0.107 0.003
+pk gaussian 892|0.105 0.005 0.084 0.004 0.078 0.002
+pk 1 892|0.103 0.002 0.080 0.004 0.071 0.005
+pk 3 892|0.107 0.003 0.085 0.004 0.079 0.005
+pk gaussian 446|0.126 0.009 0.109 0.005 0.099 0.005
+pk 1 446|0.126 0.005 0.104 0.005 0.098 0.008
+pk 3 446|0.127 0.006 0.107 0.006 0.101 0.005
+pk gaussian 223|0.157 0.008 0.141 0.005 0.142 0.008
+pk 1 223|0.152 0.009 0.135 0.006 0.132 0.010
+pk 3 223|0.154 0.008 0.151 0.015 0.138 0.005
+pk gaussian 111|0.218 0.031 0.203 0.016 0.191 0.008
+pk 1 111|0.195 0.009 0.183 0.008 0.179 0.008
+pk 3 111|0.218 0.017 0.194 0.014 0.200 0.009",
+    },
+    Table {
+        number: "4.9",
+        title: "w8a, 500 rows, degree 3",
+        file: "w8a/w8a.t.gz",
+        target: TargetChoice::Auto,
+        n_rows: 500,
+        degree: 3,
+        sizes: &[200, 500, 1000],
+        n_terms: 30,
+        lines: "\
+pk gaussian 892|0.135 0.009 0.127 0.013 0.112 0.006
+pk 1 892|0.133 0.008 0.114 0.005 0.105 0.004
+pk 3 892|0.144 0.007 0.121 0.006 0.111 0.007
+pk gaussian 446|0.170 0.009 0.161 0.011 0.158 0.008
+pk 1 446|0.161 0.009 0.145 0.004 0.140 0.009
+pk 3 446|0.171 0.010 0.162 0.010 0.150 0.009
+pk gaussian 223|0.241 0.020 0.224 0.026 0.219 0.024
+pk 1 223|0.213 0.010 0.209 0.014 0.199 0.009
+pk 3 223|0.228 0.012 0.221 0.012 0.218 0.024
+pk gaussian 111|0.320 0.030 0.302 0.021 0.310 0.028
+pk 1 111|0.290 0.020 0.284 0.025 0.298 0.040
+pk 3 111|0.336 0.033 0.296 0.016 0.294 0.014",
+    },
+];
+
+pub(crate) fn run() -> Result<(), String> {
+    TABLES.iter().try_for_each(Table::run)
+}
+
+impl Table {
+    fn run(&self) -> Result<(), String> {
+        let dataset = load(self.file, self.target.clone())?;
+        println!("\n### Table {}: {}\n", self.number, self.title);
+        let head: Vec<String> = self.sizes.iter().map(|k| format!("k = {k}: ours | printed")).collect();
+        println!("| method | {} |\n|---|{}", head.join(" | "), "---|---|".repeat(self.sizes.len()));
+        let (mut n_within, mut n_all) = (0, 0);
+        for line in self.lines.lines() {
+            let (method, printed) = line.split_once('|').ok_or("a line of a table")?;
+            let printed: Vec<f64> = printed.split(' ').map(|number| number.parse().unwrap_or(f64::NAN)).collect();
+            let mut cells = Vec::new();
+            for (&k, printed) in self.sizes.iter().zip(printed.chunks_exact(2)) {
+                let (mean, deviation) = self.measure(&dataset, method, k)?;
+                let (expected, spread) = (printed[0], printed[1]);
+                let within = mean <= expected + 3.0 * spread;
+                n_within += u32::from(within);
+                n_all += 1;
+                let mark = if within { "" } else { " (beyond)" };
+                cells.push(format!("{mean:.3} ± {deviation:.3}{mark} | {expected:.3} ± {spread:.3}"));
+            }
+            println!("| {} | {} |", named(method), cells.join(" | "));
+        }
+        println!("\n{n_within} of {n_all} are at most the printed mean + 3 standard deviations.");
+        Ok(())
+    }
+
+    fn measure(&self, dataset: &Dataset, method: &str, k: usize) -> Result<(f64, f64), String> {
+        let kernel = Kernel::Polynomial { degree: self.degree, gamma: 1.0, c: 0.0 };
+        let spec = self.spec(method, k)?;
+        let mut means = Vec::new();
+        for run in 0..N_RUNS {
+            let rows = some_rows(dataset, self.n_rows, run)?;
+            let features = features(&spec, 1.0, &rows, run)?;
+            let report = distortion(kernel, Rows::Dense(rows.view()), features.view());
+            means.push(report.map_err(|error| error.to_string())?.mean);
+        }
+        Ok(mean_and_deviation(&means))
+    }
+
+    fn spec(&self, method: &str, n_components: usize) -> Result<MapSpec, String> {
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("{text} in {method}"));
+        let words: Vec<&str> = method.split(' ').collect();
+        let gamma = Gamma::Value(1.0);
+        Ok(match words.as_slice() {
+            ["phi", law] => {
+                let first = MapSpec::Expansion(ExpansionSpec { gamma, c: 0.0, ..ExpansionSpec::new(self.degree) });
+                let then = if *law == "gaussian" {
+                    MapSpec::GaussianProjection { n_components }
+                } else {
+                    MapSpec::SparseProjection { n_components, s: number(law)? }
+                };
+                MapSpec::Chain { first: Box::new(first), then: Box::new(then) }
+            }
+            ["d2pk", s, t] => {
+                let (law, n_terms) = (VectorLaw::Sparse(number(s)?), number(t)? as usize);
+                MapSpec::D2pkRp(D2pkRpSpec { n_components, gamma, n_terms, law })
+            }
+            ["pk", law, p] => {
+                let law = if *law == "gaussian" { VectorLaw::Gaussian } else { VectorLaw::Sparse(number(law)?) };
+                // No more vectors than factors.
+                let most = self.degree as usize * self.n_terms * n_components;
+                let n_vectors = Some((number(p)? as usize).min(most));
+                let spec = PkRpSpec::new(n_components, self.degree);
+                MapSpec::PkRp(PkRpSpec { gamma, c: 0.0, n_terms: self.n_terms, n_vectors, law, ..spec })
+            }
+            _ => return Err(format!("no method {method}")),
+        })
+    }
+}
+
+fn named(method: &str) -> String {
+    let law = |law: &str| if law == "gaussian" { "normal".to_owned() } else { format!("s = {law}") };
+    match method.split(' ').collect::<Vec<_>>().as_slice() {
+        ["phi", of] => format!("φ + RP, {}", law(of)),
+        ["d2pk", s, t] => format!("D2PK-RP, s = {s}, t = {t}"),
+        ["pk", of, p] => format!("PK-RP, {}, p = {p}", law(of)),
+        _ => method.to_owned(),
+    }
+}
+
+pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0)).sqrt())
+}
