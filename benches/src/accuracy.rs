@@ -9,7 +9,7 @@ pub(crate) const CONDITIONS: &str = "MNIST from its gzipped files to the accurac
     mercer: wall time of the whole `mercer train` command with gamma 0.02, C 5 and a saved model. scikit-learn: pixels / 255, fit and predict of \
     exact SVC(C=5, gamma=0.02), and of pipelines in float32 of Nystroem or RBFSampler and LinearSVC, RidgeClassifier or \
     SGDClassifier, gamma = 0.02, each in a process of its own, without reading and imports, \
-    ended after 200 s (SVC 900 s). One run each";
+    ended after 120 s (SVC 900 s). One run each";
 
 /// What is added to the command.
 const VARIANTS: [(&str, &str); 7] = [

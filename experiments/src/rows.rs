@@ -11,9 +11,11 @@ use rayon::prelude::*;
 
 /// A file of `MERCER_DATA`; LIBSVM files have targets.
 pub(crate) fn load(file: &str, target: TargetChoice) -> Result<Dataset, String> {
-    let folder = std::env::var("MERCER_DATA").map_err(|_| "MERCER_DATA does not name the folder of the data".to_owned())?;
+    let folder =
+        std::env::var("MERCER_DATA").map_err(|_| "MERCER_DATA does not name the folder of the data".to_owned())?;
     let path = Path::new(&folder).join(file).to_string_lossy().into_owned();
-    let source = mercer_io::open(&path, &ReadOptions { target, ..ReadOptions::default() }).map_err(|error| error.to_string())?;
+    let source =
+        mercer_io::open(&path, &ReadOptions { target, ..ReadOptions::default() }).map_err(|error| error.to_string())?;
     Dataset::scan(source, usize::MAX).map_err(|error| error.to_string())
 }
 

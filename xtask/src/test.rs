@@ -7,10 +7,11 @@ use crate::Failure;
 use crate::project::{cargo, run, shown, target, works};
 
 /// A check: what it is called, and the arguments of cargo.
-const STEPS: [(&str, &[&str]); 5] = [
+const STEPS: [(&str, &[&str]); 6] = [
     ("format", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
     ("benches", &["clippy", "--manifest-path", "benches/Cargo.toml", "--locked", "--", "-D", "warnings"]),
+    ("experiments", &["clippy", "--manifest-path", "experiments/Cargo.toml", "--locked", "--", "-D", "warnings"]),
     // Without a choice of targets this includes the doc tests of the libraries. The Python package has none here, but with
     // it the crates are compiled with the features that its wheel needs, once for both.
     ("tests", &["test", "--workspace", "--locked"]),
@@ -67,8 +68,8 @@ fn step(arguments: &[&str]) -> Command {
     if arguments[0] == "doc" {
         command.env("RUSTDOCFLAGS", "-D warnings");
     }
-    if arguments.contains(&"benches/Cargo.toml") {
-        // What both workspaces depend on is looked at once.
+    if arguments.contains(&"--manifest-path") {
+        // What the workspaces depend on is looked at once.
         command.env("CARGO_TARGET_DIR", target());
     }
     command
