@@ -21,8 +21,8 @@ import importlib.metadata
 import json
 import os
 import platform
-import signal
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
