@@ -30,7 +30,7 @@ const TABLES: [Table; 6] = [
     Table {
         number: "3.1",
         title: "CIFAR-10 subset, 200 rows, degree 2",
-        file: "cifar10/cifar10_1k.npz:images",
+        file: "cifar10/cifar10_1k.npz::images",
         target: TargetChoice::None,
         n_rows: 200,
         degree: 2,
@@ -44,7 +44,7 @@ d2pk 3 30|0.188 0.016 0.132 0.005 0.109 0.004 0.091 0.002",
     Table {
         number: "3.2",
         title: "ISOLET, 200 rows, degree 2",
-        file: "isolet/isolet.npz:X_train",
+        file: "isolet/isolet.npz::X_train",
         target: TargetChoice::None,
         n_rows: 200,
         degree: 2,
@@ -159,8 +159,10 @@ pk 3 111|0.336 0.033 0.296 0.016 0.294 0.014",
     },
 ];
 
-pub(crate) fn run() -> Result<(), String> {
-    TABLES.iter().try_for_each(Table::run)
+/// The tables of these numbers, or all of them.
+pub(crate) fn run(numbers: &[String]) -> Result<(), String> {
+    let is_wanted = |table: &&Table| numbers.is_empty() || numbers.iter().any(|number| number == table.number);
+    TABLES.iter().filter(is_wanted).try_for_each(Table::run)
 }
 
 impl Table {

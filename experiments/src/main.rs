@@ -1,7 +1,7 @@
 //! The tables of the source documents, computed anew beside what is printed.
 //!
 //! ```text
-//! MERCER_DATA=… cargo run --release -- distortion    LS19 tables 3.1, 3.2, 4.2, 4.3, 4.8 and 4.9
+//! MERCER_DATA=… cargo run --release -- distortion    LS19 tables 3.1, 3.2, 4.2, 4.3, 4.8 and 4.9, or those named behind it
 //! MERCER_DATA=… cargo run --release -- degree        a polynomial kernel of degree 7 on MNIST
 //! ```
 //!
@@ -14,11 +14,11 @@ mod rows;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let name = std::env::args().nth(1).unwrap_or_default();
-    let result = match name.as_str() {
-        "distortion" => distortion::run(),
-        "degree" => degree::run(),
-        _ => Err("usage: mercer-experiments distortion | degree".to_owned()),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.split_first() {
+        Some((name, numbers)) if name == "distortion" => distortion::run(numbers),
+        Some((name, [])) if name == "degree" => degree::run(),
+        _ => Err("usage: mercer-experiments distortion [TABLE…] | degree".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
