@@ -17,7 +17,8 @@ use crate::measure::{Case, THREADS, Timing, skip};
 
 pub(crate) const CONDITIONS: &str = "time to an objective within 1e-3 of the least, float64, from rows in memory to weights, \
     C = 1: every side tries its solvers with smaller and smaller tolerances (mercer: the one it chooses by itself) until one is near \
-    enough, by the objective of its final weights, and gives the fastest; of fits below a second the fastest of five. w8a (49,749 x 300) and ijcnn1 (49,990 x 22) have two classes and are sparse; covertype \
+    enough, by the objective of its final weights, and gives the fastest; of fits below a second the fastest of five; \
+    fits of scikit-learn that take longer than its fastest that came near are ended. w8a (49,749 x 300) and ijcnn1 (49,990 x 22) have two classes and are sparse; covertype \
     (581,012 x 54, columns divided by their largest value) has 7, MNIST (60,000 x 784, pixels / 255) 10, one against the \
     rest, stored densely for mercer and sparsely for the others, where they are faster. Support vector machines have no \
     intercept, so that all minimise the same. scikit-learn: LinearSVC, which is LIBLINEAR (dual for both losses, primal for \

@@ -20,7 +20,27 @@ def coordinates(projection: Any) -> Any:
     return projection.n_components
 
 
-class GaussianProjection(FeatureMap):
+class _Projection(FeatureMap):
+    _name = ""
+
+    def __init__(
+        self,
+        n_components: int | str = 1024,
+        *,
+        eps: float = 0.1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.eps = eps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _spec(self) -> dict[str, Any]:
+        return {"name": self._name, "n_components": coordinates(self)}
+
+
+class GaussianProjection(_Projection):
     r"""Entries drawn from the normal law of variance 1 / n_components.
 
     Parameters
@@ -46,21 +66,7 @@ class GaussianProjection(FeatureMap):
     (100, 16)
     """
 
-    def __init__(
-        self,
-        n_components: int | str = 1024,
-        *,
-        eps: float = 0.1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.eps = eps
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _spec(self) -> dict[str, Any]:
-        return {"name": "gaussian_projection", "n_components": coordinates(self)}
+    _name = "gaussian_projection"
 
 
 class SparseProjection(FeatureMap):
@@ -112,7 +118,7 @@ class SparseProjection(FeatureMap):
         return {"name": "sparse_projection", "n_components": coordinates(self), "s": s}
 
 
-class SRHT(FeatureMap):
+class SRHT(_Projection):
     r"""Subsampled randomised Hadamard transform: coordinates of :math:`H \cdot \mathrm{diag}(\pm 1) \cdot x`.
 
     d log d operations for a row, and O(d) numbers to keep.
@@ -140,21 +146,7 @@ class SRHT(FeatureMap):
     (100, 16)
     """
 
-    def __init__(
-        self,
-        n_components: int | str = 1024,
-        *,
-        eps: float = 0.1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.eps = eps
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _spec(self) -> dict[str, Any]:
-        return {"name": "srht", "n_components": coordinates(self)}
+    _name = "srht"
 
 
 class HadamardTransform(FeatureMap):

@@ -128,7 +128,8 @@ pub fn sparse_add_scaled_widened<T: Scalar, I: Index>(w: &mut [f64], a: f64, ind
 /// # Panics
 /// When an index is outside the matrix, or `products` is not d × d.
 pub fn sparse_add_products<T: Scalar, I: Index>(products: &mut [f64], d: usize, a: f64, indices: &[I], values: &[T]) {
-    assert!(products.len() == d * d && indices.len() == values.len(), "a square matrix, a value for each index");
+    assert!(d.checked_mul(d) == Some(products.len()), "a square matrix");
+    assert!(indices.len() == values.len(), "a value for each index");
     assert!(indices.iter().all(|j| j.position() < d), "an index outside the matrix");
     for (k, (&i, &x)) in indices.iter().zip(values).enumerate() {
         let (row, x) = (i.position() * d, a * x.to_f64());

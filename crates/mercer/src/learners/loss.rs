@@ -233,7 +233,7 @@ fn each<T: Scalar>(
         *score = T::from_f64(weight * slope);
     };
     if let [sum] = sums {
-        // Without the steps from row to row, which take as long as a loss.
+        // One output needs no views of rows.
         let rows = scores.into_iter().zip(targets).zip(weights);
         return rows.for_each(|((score, &target), &weight)| one(score, target, weight, sum));
     }

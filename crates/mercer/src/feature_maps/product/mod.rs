@@ -354,9 +354,7 @@ impl<T: Scalar> ProductMap<T> {
         grad_out: ArrayView2<'_, T>,
         mut grad_rows: ArrayViewMut2<'_, T>,
     ) -> Result<()> {
-        check_inputs(rows, self.n_inputs)?;
-        assert_eq!(grad_out.dim(), (rows.n_rows(), self.n_components()), "a gradient for each feature");
-        assert_eq!(grad_rows.dim(), (rows.n_rows(), self.n_inputs), "a gradient for each input");
+        check_gradients(self, rows, &grad_out, &grad_rows)?;
         let (mut sum, mut start) = (Array2::zeros(grad_rows.dim()), 0);
         for part in &self.parts {
             let end = start + part.n_components();
@@ -396,6 +394,19 @@ impl<T: Scalar> FeatureMap<T> for ProductMap<T> {
         }
         Ok(())
     }
+}
+
+/// Refuses rows of another length; other gradients than those of its features and rows are faults of the calling code.
+fn check_gradients<T: Scalar>(
+    map: &impl FeatureMap<T>,
+    rows: Rows<'_, T>,
+    grad_out: &ArrayView2<'_, T>,
+    grad_rows: &ArrayViewMut2<'_, T>,
+) -> Result<()> {
+    check_inputs(rows, map.n_inputs())?;
+    assert_eq!(grad_out.dim(), (rows.n_rows(), map.n_components()), "a gradient for each feature");
+    assert_eq!(grad_rows.dim(), (rows.n_rows(), map.n_inputs()), "a gradient for each input");
+    Ok(())
 }
 
 pub(in crate::feature_maps) fn check_inputs<T: Scalar>(rows: Rows<'_, T>, expected: usize) -> Result<()> {

@@ -8,7 +8,7 @@ use mercer_simd::ops::products::{LANES, ProductTable, add};
 use mercer_simd::{ALIGNMENT_SLACK, InstructionSet, Scalar, aligned_part};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
-use super::check_inputs;
+use super::{check_gradients, check_inputs};
 use crate::Result;
 use crate::dataset::Rows;
 use crate::feature_maps::FeatureMap;
@@ -86,8 +86,7 @@ impl<T: Scalar> TableMap<T> {
         grad_out: ArrayView2<'_, T>,
         grad_rows: ArrayViewMut2<'_, T>,
     ) -> Result<()> {
-        check_inputs(rows, self.n_inputs())?;
-        assert_eq!(grad_out.dim(), (rows.n_rows(), self.n_components()), "a gradient for each feature");
+        check_gradients(self, rows, &grad_out, &grad_rows)?;
         let mut values = Array2::zeros((rows.n_rows(), self.projection.n_outputs()));
         let mut scratch = vec![T::zero(); self.projection.scratch_len(rows.n_rows())];
         self.coordinates_into(rows, values.view_mut(), &mut scratch)?;

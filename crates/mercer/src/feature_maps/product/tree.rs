@@ -5,8 +5,8 @@
 //! zⱼ = n^-½ · (H·D·a)ⱼ·(H·D′·b)ⱼ.
 //!
 //! Given a and b, E z(x)·z(y) = ⟨a(x),a(y)⟩·⟨b(x),b(y)⟩; so the tree of g rows has E⟨φ(x),φ(y)⟩ = (γ⟨x,y⟩ + c)^g like the product of
-//! g transforms. Each node adds errors of the size 1/√n relative to ‖a‖‖b‖, so that the variance grows as g/n and not as 2^g/n
-//! or 3^g/n: the map for high degrees. There is no closed form of it here.
+//! g transforms. Each node adds errors of the size 1/√n relative to ‖a‖‖b‖, so that by Ahle et al. the variance is polynomial in g, not
+//! 2^g/n or 3^g/n: the map for high degrees. There is no closed form of it here.
 //!
 //! Rows are halved: those of degree 7 are 4 and 3, those of 4 are 2 and 2. The second operand of a node that is a row has its
 //! inputs permuted, as in [`tensor_srht`](super::TensorSrhtSpec).
@@ -22,7 +22,7 @@ use mercer_simd::{InstructionSet, Scalar};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
 use super::tensor_srht::{Drawn, TensorSrhtSpec};
-use super::{Factor, add_back, check_inputs, matrix};
+use super::{Factor, add_back, check_gradients, check_inputs, matrix};
 use crate::Result;
 use crate::dataset::Rows;
 use crate::feature_maps::FeatureMap;
@@ -237,9 +237,7 @@ impl<T: Scalar> TreeMap<T> {
         grad_out: ArrayView2<'_, T>,
         mut grad_rows: ArrayViewMut2<'_, T>,
     ) -> Result<()> {
-        check_inputs(rows, self.n_inputs)?;
-        assert_eq!(grad_out.dim(), (rows.n_rows(), self.n_components()), "a gradient for each feature");
-        assert_eq!(grad_rows.dim(), (rows.n_rows(), self.n_inputs), "a gradient for each input");
+        check_gradients(self, rows, &grad_out, &grad_rows)?;
         let mut grad = Vec::with_capacity(self.len(rows.n_rows()));
         for part in 0..self.n_parts {
             grad.extend(grad_out.slice(s![.., part * self.n..(part + 1) * self.n]).iter());
