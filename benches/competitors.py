@@ -144,6 +144,26 @@ def bench_products():
         report("products", "CSR, 5,000 to 300, f32, degree 2, TensorSketch", 1, "scikit-learn", timing, 2000, "row")
 
 
+def bench_landmarks():
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    rows = np.random.default_rng(1).random((10_000, 784), dtype=np.float32)
+    exact = rbf_kernel(rows[:512].astype(float), gamma=0.02)
+    for m in [512, 2048]:
+        nystroem = Nystroem(gamma=0.02, n_components=m, random_state=0)
+        for threads in THREADS:
+            with threadpool_limits(threads):
+                fit = fastest(lambda: nystroem.fit(rows))
+                transform = fastest(lambda: nystroem.transform(rows))
+            features = nystroem.transform(rows[:512])
+            assert features.dtype == np.float32
+            features = features.astype(float)
+            rmse = float(np.sqrt(np.mean((features @ features.T - exact) ** 2)))
+            report("landmarks", f"m = {m}, fit, f32", threads, "scikit-learn", fit, len(rows), "row")
+            report("landmarks", f"m = {m}, transform, f32", threads, "scikit-learn", transform, len(rows), "row", kernel_rmse=rmse)
+
+
 def in_panels(transformer, rows):
     return [transformer.transform(rows[start : start + 512]) for start in range(0, len(rows), 512)]
 
@@ -521,6 +541,10 @@ def report_linear(variant, near, n_rows, threads):
         report("linear", variant, reported, "scikit-learn", (seconds, 1), n_rows, "row", **further)
 
 
+# No fit goes on for longer.
+LONGEST_FIT = 300
+
+
 def try_linear(loss, rows, labels, threads, least, among=None):
     """Seconds, objective and name of every solver and form of the rows, with the loosest tolerance that is near enough."""
     near, done = [], set()
@@ -533,7 +557,7 @@ def try_linear(loss, rows, labels, threads, least, among=None):
                 continue
             with threadpool_limits(threads):
                 # Whoever is slower than the fastest that came near is of no interest: its fit is ended, where it can be.
-                seconds = timed_fit(model, matrix, labels, min(near)[0] + 1.0 if near else None)
+                seconds = timed_fit(model, matrix, labels, min(near)[0] + 1.0 if near else LONGEST_FIT)
                 if seconds is None:
                     print(f"{loss} {threads} {solver} {model.tol}: slower", file=sys.stderr)
                     done.add(solver)
@@ -820,6 +844,7 @@ BENCHES = {
     "hadamard": bench_hadamard,
     "spectral": bench_spectral,
     "products": bench_products,
+    "landmarks": bench_landmarks,
     "map": bench_map,
     "matmul": bench_matmul,
     "sincos": bench_sincos,

@@ -18,7 +18,10 @@ const VARIANTS: [(&str, &str); 7] = [
     ("SORF, D = 8192, squared hinge", "--map sorf --n-components 8192 --tol 3e-3"),
     ("SORF, D = 16384, squared hinge", "--map sorf --n-components 16384 --tol 1e-2"),
     ("SORF, D = 16384, squared hinge, --memory 200M", "--map sorf --n-components 16384 --tol 1e-2 --memory 200M"),
-    ("Fastfood, D = 32768, squared hinge, --memory 200M", "--map fastfood --n-components 32768 --tol 1e-2 --memory 200M"),
+    (
+        "Fastfood, D = 32768, squared hinge, --memory 200M",
+        "--map fastfood --n-components 32768 --tol 1e-2 --memory 200M",
+    ),
     ("Fourier, D = 32768, squared hinge, --memory 200M", "--map fourier --n-components 32768 --tol 1e-2 --memory 200M"),
 ];
 const ALL: &str = "--gamma 0.02 --learner svm --C 5";

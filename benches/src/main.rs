@@ -14,6 +14,7 @@ mod csr;
 mod gram;
 mod hadamard;
 mod kernels;
+mod landmarks;
 mod linear;
 mod map;
 mod matmul;
@@ -36,10 +37,11 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 17] = [
+const BENCHES: [Bench; 18] = [
     Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
     Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
     Bench { name: "products", conditions: products::CONDITIONS, run: products::run },
+    Bench { name: "landmarks", conditions: landmarks::CONDITIONS, run: landmarks::run },
     Bench { name: "map", conditions: map::CONDITIONS, run: map::run },
     Bench { name: "matmul", conditions: matmul::CONDITIONS, run: matmul::run },
     Bench { name: "sincos", conditions: sincos::CONDITIONS, run: sincos::run },

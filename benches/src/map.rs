@@ -46,7 +46,7 @@ pub(crate) fn uniform_rows() -> Array2<f32> {
     Array2::from_shape_vec((N_ROWS, N_INPUTS), values).expect("as many values").mapv(|x| x as f32)
 }
 
-fn to_array(threads: usize, map: &FourierMap<f32>, rows: ArrayView2<'_, f32>) -> Array2<f32> {
+pub(crate) fn to_array(threads: usize, map: &dyn FeatureMap<f32>, rows: ArrayView2<'_, f32>) -> Array2<f32> {
     let mut out = huge_pages::zeros((rows.nrows(), map.n_components()));
     let size = panel_rows(map.n_components());
     for (rows, out) in rows.axis_chunks_iter(Axis(0), size).zip(out.axis_chunks_iter_mut(Axis(0), size)) {
@@ -67,7 +67,7 @@ fn to_blocks(threads: usize, map: &FourierMap<f32>, rows: ArrayView2<'_, f32>) -
 }
 
 /// The library's driver does the same: the rows of a panel are shared among the threads.
-fn transform_on(threads: usize, map: &FourierMap<f32>, rows: ArrayView2<'_, f32>, mut out: ArrayViewMut2<'_, f32>) {
+fn transform_on(threads: usize, map: &dyn FeatureMap<f32>, rows: ArrayView2<'_, f32>, mut out: ArrayViewMut2<'_, f32>) {
     let share = rows.nrows().div_ceil(threads);
     let parts = rows.axis_chunks_iter(Axis(0), share).zip(out.axis_chunks_iter_mut(Axis(0), share));
     parts.collect::<Vec<_>>().into_par_iter().for_each(|(rows, out)| {

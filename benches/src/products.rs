@@ -63,8 +63,7 @@ fn timed(spec: &MapSpec, rows: Rows<'_, f32>, out: &mut Array2<f32>) -> crate::m
 fn dense(variant: &str, spec: &MapSpec, degree: u32, rows: ArrayView2<'_, f32>) {
     let mut out = huge_pages::zeros::<f32>((N_ROWS, spec.n_components(N_INPUTS)));
     let timing = timed(spec, rows.into(), &mut out);
-    let case =
-        Case { name: "products", variant: variant.to_owned(), threads: 1, work: N_ROWS as f64, unit: "row" };
+    let case = Case { name: "products", variant: variant.to_owned(), threads: 1, work: N_ROWS as f64, unit: "row" };
     case.report_of("mercer", timing, &[("kernel_rmse", kernel_rmse(degree, rows, out.view()))]);
 }
 
@@ -82,7 +81,9 @@ fn sparse_rows() -> CsrMatrix<f32> {
     for row in 0..2_000 {
         let mut columns = sample(row, Purpose::Sample, 5_000, 50);
         columns.sort_unstable();
-        columns.into_iter().for_each(|column| rows.push(column as usize, 1.0 / (1 + column) as f32).expect("they ascend"));
+        columns
+            .into_iter()
+            .for_each(|column| rows.push(column as usize, 1.0 / (1 + column) as f32).expect("they ascend"));
         rows.finish_row();
     }
     rows

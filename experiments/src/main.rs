@@ -2,11 +2,15 @@
 //!
 //! ```text
 //! MERCER_DATA=… cargo run --release -- distortion    LS19 tables 3.1, 3.2, 4.2, 4.3, 4.8 and 4.9, or those named behind it
+//! MERCER_DATA=… cargo run --release -- accuracy      LS19 tables 4.4, 4.10 and 3.6 (3.6a, 3.6b, 3.6c), or those named behind it
+//! MERCER_DATA=… cargo run --release -- budget        landmarks by randomly pivoted Cholesky beside chance
 //! MERCER_DATA=… cargo run --release -- degree        a polynomial kernel of degree 7 on MNIST
 //! ```
 //!
 //! Results are Markdown on standard output; `README.md` keeps them.
 
+mod accuracy;
+mod budget;
 mod degree;
 mod distortion;
 mod rows;
@@ -17,8 +21,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((name, numbers)) if name == "distortion" => distortion::run(numbers),
+        Some((name, numbers)) if name == "accuracy" => accuracy::run(numbers),
+        Some((name, [])) if name == "budget" => budget::run(),
         Some((name, [])) if name == "degree" => degree::run(),
-        _ => Err("usage: mercer-experiments distortion [TABLE…] | degree".to_owned()),
+        _ => Err("usage: mercer-experiments distortion [TABLE…] | accuracy [TABLE…] | budget | degree".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

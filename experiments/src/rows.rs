@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mercer::dataset::{Dataset, Panels, Rows, Selection, TargetUse};
+use mercer::dataset::{Dataset, PanelTargets, Panels, Rows, Selection, TargetUse, Task};
 use mercer::feature_maps::MapSpec;
 use mercer::random::{Purpose, sample};
 use mercer_io::{ReadOptions, TargetChoice};
@@ -11,12 +11,90 @@ use rayon::prelude::*;
 
 /// A file of `MERCER_DATA`; LIBSVM files have targets.
 pub(crate) fn load(file: &str, target: TargetChoice) -> Result<Dataset, String> {
+    let options = ReadOptions { target, ..ReadOptions::default() };
+    let source = mercer_io::open(&place(file)?, &options).map_err(|error| error.to_string())?;
+    Dataset::scan(source, usize::MAX).map_err(|error| error.to_string())
+}
+
+fn place(file: &str) -> Result<String, String> {
     let folder =
         std::env::var("MERCER_DATA").map_err(|_| "MERCER_DATA does not name the folder of the data".to_owned())?;
-    let path = Path::new(&folder).join(file).to_string_lossy().into_owned();
-    let source =
-        mercer_io::open(&path, &ReadOptions { target, ..ReadOptions::default() }).map_err(|error| error.to_string())?;
-    Dataset::scan(source, usize::MAX).map_err(|error| error.to_string())
+    Ok(Path::new(&folder).join(file).to_string_lossy().into_owned())
+}
+
+/// Dense rows, divided by the largest of their values, and the numbers of their classes.
+pub(crate) struct Labelled {
+    pub(crate) x: Array2<f32>,
+    pub(crate) classes: Vec<u32>,
+}
+
+impl Labelled {
+    /// A file of `MERCER_DATA` that has its targets, or another file that has them.
+    pub(crate) fn load(file: &str, labels: Option<&str>) -> Result<Self, String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let dataset = match labels {
+            None => load(file, TargetChoice::Auto)?,
+            Some(labels) => {
+                let source = mercer_io::open_with_labels(&[place(file)?], &[place(labels)?], &ReadOptions::default());
+                Dataset::scan(source.map_err(|error| text(&error))?, usize::MAX).map_err(|error| text(&error))?
+            }
+        };
+        let targets = dataset.targets().ok_or_else(|| format!("{file} has no targets"))?;
+        let encoder = targets.encoder(Some(Task::Classification)).map_err(|error| text(&error))?;
+        let d = dataset.n_inputs();
+        let panels = Panels::<f32>::new(&dataset, d, TargetUse::Encoded(&encoder), Selection::All);
+        let mut panels = panels.map_err(|error| text(&error))?;
+        let (mut x, mut classes) = (Array2::zeros((dataset.n_rows() as usize, d)), Vec::new());
+        while let Some(panel) = panels.next_panel().map_err(|error| text(&error))? {
+            let rows = panel.rows.view();
+            rows.write_dense(x.slice_mut(s![classes.len()..classes.len() + rows.n_rows(), ..]));
+            if let PanelTargets::Classes(of_panel) = panel.targets {
+                classes.extend(of_panel);
+            }
+        }
+        divide_by_largest(&mut x);
+        Ok(Self { x, classes })
+    }
+
+    /// The rows of these classes, numbered anew.
+    pub(crate) fn only(&self, kept: &[u32]) -> Self {
+        let chosen: Vec<usize> = (0..self.classes.len()).filter(|&i| kept.contains(&self.classes[i])).collect();
+        let number = |class| kept.iter().position(|&other| other == class).unwrap_or(0) as u32;
+        let classes = chosen.iter().map(|&i| number(self.classes[i])).collect();
+        Self { x: self.x.select(Axis(0), &chosen), classes }
+    }
+
+    /// One class is 1, the others 0.
+    pub(crate) fn against_rest(mut self, class: u32) -> Self {
+        for other in &mut self.classes {
+            *other = u32::from(*other == class);
+        }
+        self
+    }
+
+    /// Every column into [0, 1].
+    pub(crate) fn scaled_to_unit(mut self) -> Self {
+        for mut column in self.x.columns_mut() {
+            let least = column.iter().copied().fold(f32::INFINITY, f32::min);
+            let largest = column.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            column.mapv_inplace(|x| if largest > least { (x - least) / (largest - least) } else { 0.0 });
+        }
+        self
+    }
+
+    /// Four fifths and one fifth of the rows, by chance.
+    pub(crate) fn split(&self) -> (Self, Self) {
+        let n = self.classes.len();
+        let mut test = sample(0, Purpose::Sample, n as u64, n / 5);
+        test.sort_unstable();
+        let is_test = |i: usize| test.binary_search(&(i as u64)).is_ok();
+        let part = |wanted: bool| {
+            let chosen: Vec<usize> = (0..n).filter(|&i| is_test(i) == wanted).collect();
+            let classes = chosen.iter().map(|&i| self.classes[i]).collect();
+            Self { x: self.x.select(Axis(0), &chosen), classes }
+        };
+        (part(false), part(true))
+    }
 }
 
 /// `n` rows, densely, divided by the largest of their values.
@@ -32,9 +110,13 @@ pub(crate) fn some_rows(dataset: &Dataset, n: usize, seed: u64) -> Result<Array2
         rows.write_dense(out.slice_mut(s![filled..filled + rows.n_rows(), ..]));
         filled += rows.n_rows();
     }
-    let largest = out.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
-    out.mapv_inplace(|x| x / largest);
+    divide_by_largest(&mut out);
     Ok(out)
+}
+
+fn divide_by_largest(x: &mut Array2<f32>) {
+    let largest = x.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    x.mapv_inplace(|x| x / largest);
 }
 
 /// The features of rows, on all threads: a row's do not depend on its neighbours.

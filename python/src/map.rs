@@ -1,14 +1,17 @@
 //! A fitted feature map of both float types.
 
-use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap};
+use mercer::dataset::{CsrMatrix, PanelRows, Rows};
+use mercer::feature_maps::{Gamma, Landmarks, MapSpec, ResolvedMap};
+use mercer::model::{Tensor, TensorValues};
 use mercer::pipeline::Features;
 use mercer::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
 use mercer::projections::Projection;
 use mercer::{Driver, Dtype, Result, Scalar};
 use ndarray::Array2;
-use numpy::{Element, PyArray1, PyArray2};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::input::{AnyInput, Input, with_input};
 use crate::model::dtype_of;
@@ -22,16 +25,44 @@ pub(crate) struct Map {
     spec: ResolvedMap,
     float32: Features<f32>,
     float64: Features<f64>,
+    /// the type that landmarks were learned in
+    learned_in: Dtype,
 }
+
+/// Named arrays.
+type Parts<'py> = Vec<(String, Bound<'py, PyAny>)>;
 
 #[pymethods]
 impl Map {
-    /// What `spec` asks for, its width settled by the rows where it is not a number.
+    /// What `spec` asks for, its width settled by the rows where it is not a number, its landmarks, where it has any, chosen among
+    /// them or given.
     #[staticmethod]
-    #[pyo3(signature = (spec, rows, seed, threads))]
-    fn fit(py: Python<'_>, spec: &str, rows: &Bound<'_, PyAny>, seed: u64, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (spec, rows, seed, threads, landmarks=None))]
+    fn fit<'py>(
+        py: Python<'py>,
+        spec: &str,
+        rows: &Bound<'py, PyAny>,
+        seed: u64,
+        threads: usize,
+        landmarks: Option<AnyInput<'py>>,
+    ) -> PyResult<Self> {
         let spec: MapSpec = parsed("map", spec)?;
         let arrays = Arrays::new(rows, None, Vec::new())?;
+        if spec.landmarks().is_some() {
+            let options = Options { threads, memory: None, size: arrays.size() };
+            let fitted = (&spec, arrays, seed);
+            return match (rows.extract::<AnyInput<'_>>()?, landmarks) {
+                (AnyInput::Float32(_), None) => learn::<f32>(py, fitted, options, None),
+                (AnyInput::Float64(_), None) => learn::<f64>(py, fitted, options, None),
+                (AnyInput::Float32(_), Some(AnyInput::Float32(given))) => {
+                    learn(py, fitted, options, Some(owned(&given)?))
+                }
+                (AnyInput::Float64(_), Some(AnyInput::Float64(given))) => {
+                    learn(py, fitted, options, Some(owned(&given)?))
+                }
+                _ => Err(PyValueError::new_err("landmarks are of another type than the rows")),
+            };
+        }
         let n_inputs = arrays.n_inputs();
         let gamma = match spec.gamma() {
             None => Some(f64::NAN),
@@ -53,6 +84,25 @@ impl Map {
     #[staticmethod]
     fn from_json(json: &str) -> PyResult<Self> {
         Self::of(parsed("map", json)?).map_err(raised)
+    }
+
+    /// A map in numbers, and its landmarks as [`Map::landmarks`] gives them.
+    #[staticmethod]
+    fn from_parts(json: &str, parts: Parts<'_>, dtype: &str) -> PyResult<Self> {
+        let spec: ResolvedMap = parsed("map", json)?;
+        match dtype_of(dtype)? {
+            Dtype::Float32 => Self::with_landmarks::<f32>(spec, parts),
+            Dtype::Float64 => Self::with_landmarks::<f64>(spec, parts),
+        }
+    }
+
+    /// What it learned, as named arrays, and their type; nothing of a map that has nothing to learn.
+    fn landmarks<'py>(&self, py: Python<'py>) -> (Parts<'py>, String) {
+        let parts = match self.learned_in {
+            Dtype::Float32 => self.float32.landmarks().map(|landmarks| arrays_of(py, landmarks)),
+            Dtype::Float64 => self.float64.landmarks().map(|landmarks| arrays_of(py, landmarks)),
+        };
+        (parts.unwrap_or_default(), self.learned_in.to_string())
     }
 
     /// The map in numbers.
@@ -90,9 +140,14 @@ impl Map {
         gamma(&self.spec)
     }
 
-    /// For pickle: the map in numbers is all of it.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
+    /// For pickle: the map in numbers and what it learned are all of it.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, json) = (slf.py(), slf.get().to_json()?);
+        let (parts, dtype) = slf.get().landmarks(py);
+        if parts.is_empty() {
+            return Ok((slf.get_type().getattr("from_json")?, (json,).into_pyobject(py)?));
+        }
+        Ok((slf.get_type().getattr("from_parts")?, (json, parts, dtype).into_pyobject(py)?))
     }
 
     /// The features of rows, in their type.
@@ -104,6 +159,53 @@ impl Map {
 /// The features of a type.
 trait Typed: Element + Scalar {
     fn features(map: &Map) -> &Features<Self>;
+}
+
+/// Landmarks chosen among the rows, or given, in the type of the rows.
+fn learn<T: Typed>(
+    py: Python<'_>,
+    (spec, arrays, seed): (&MapSpec, Arrays, u64),
+    options: Options,
+    given: Option<PanelRows<T>>,
+) -> PyResult<Map> {
+    let (resolved, landmarks) = run(py, options, |driver| {
+        let dataset = arrays.scan(driver)?;
+        let none = PreprocessSpec::None;
+        let features = Features::<T>::fit_around(&dataset, none, spec, seed, driver, given.as_ref())?;
+        Ok((features.spec().clone(), features.landmarks().cloned()))
+    })?;
+    Map::learned(resolved, &landmarks.expect("a map of landmarks")).map_err(raised)
+}
+
+fn owned<T: Typed>(input: &Input<'_, T>) -> PyResult<PanelRows<T>> {
+    Ok(match input.rows()? {
+        Rows::Dense(x) => PanelRows::Dense(x.to_owned()),
+        Rows::Sparse(x) => {
+            let mut rows = CsrMatrix::new(x.n_columns());
+            rows.push_rows_of(x);
+            PanelRows::Sparse(rows)
+        }
+    })
+}
+
+fn arrays_of<'py, T: Typed>(py: Python<'py>, landmarks: &Landmarks<T>) -> Parts<'py> {
+    let array = |values| match values {
+        TensorValues::Floats(values) => PyArray2::from_owned_array(py, values).into_any(),
+        TensorValues::Integers(values) => PyArray2::from_owned_array(py, values).into_any(),
+    };
+    landmarks.tensors().into_iter().map(|tensor| (tensor.name, array(tensor.values))).collect()
+}
+
+fn tensor_of<T: Typed>((name, array): (String, Bound<'_, PyAny>)) -> PyResult<Tensor<T>> {
+    let values = if let Ok(values) = array.cast::<PyArray2<T>>() {
+        TensorValues::Floats(values.to_owned_array())
+    } else {
+        let integers = array.cast::<PyArray2<i64>>();
+        TensorValues::Integers(
+            integers.map_err(|_| PyValueError::new_err(format!("{name} is of another type")))?.to_owned_array(),
+        )
+    };
+    Ok(Tensor { name, values })
 }
 
 impl Typed for f32 {
@@ -120,13 +222,26 @@ impl Typed for f64 {
 
 impl Map {
     fn of(spec: ResolvedMap) -> Result<Self> {
-        Ok(Self { float32: features(&spec)?, float64: features(&spec)?, spec })
+        let learned_in = Dtype::Float64;
+        Ok(Self { float32: features(&spec, None)?, float64: features(&spec, None)?, spec, learned_in })
+    }
+
+    fn learned<T: Typed>(spec: ResolvedMap, landmarks: &Landmarks<T>) -> Result<Self> {
+        let float32 = features(&spec, Some(landmarks.to_type()))?;
+        let float64 = features(&spec, Some(landmarks.to_type()))?;
+        Ok(Self { float32, float64, spec, learned_in: T::DTYPE })
+    }
+
+    fn with_landmarks<T: Typed>(spec: ResolvedMap, parts: Parts<'_>) -> PyResult<Self> {
+        let tensors = parts.into_iter().map(tensor_of::<T>).collect::<PyResult<_>>()?;
+        let landmarks = Landmarks::from_tensors(spec.n_inputs(), tensors).map_err(raised)?;
+        Self::learned(spec, &landmarks).map_err(raised)
     }
 }
 
-fn features<T: Scalar>(spec: &ResolvedMap) -> Result<Features<T>> {
+fn features<T: Scalar>(spec: &ResolvedMap, landmarks: Option<Landmarks<T>>) -> Result<Features<T>> {
     let scaling = Preprocess::fit(PreprocessSpec::None, &ColumnStatistics::new(spec.n_inputs()), 0);
-    Features::from_parts(scaling, spec.clone())
+    Features::from_parts(scaling, spec.clone(), landmarks)
 }
 
 fn resolve(dataset: &mercer::dataset::Dataset, spec: &MapSpec, seed: u64, driver: &Driver<'_>) -> Result<ResolvedMap> {

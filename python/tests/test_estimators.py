@@ -6,9 +6,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mercer.feature_maps import (
     D2PKRP,
     PKRP,
+    AdditiveChi2Sampler,
+    ArcCosine,
     CRAFTMap,
     SORF,
     Fastfood,
+    Nystroem,
     OrthogonalFourier,
     PolynomialCountSketch,
     PolynomialExpansion,
@@ -26,6 +29,10 @@ from mercer.projections import SRHT, GaussianProjection, HadamardTransform, Spar
 ESTIMATORS = [
     Fastfood(32),
     OrthogonalFourier(32),
+    AdditiveChi2Sampler(),
+    ArcCosine(32),
+    Nystroem(n_components=32),
+    Nystroem("poly", n_components=8, budget="random_cholesky"),
     QuasiFourier(32),
     RandomBinning(64),
     RandomFourier(32),

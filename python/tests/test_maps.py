@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn.kernel_approximation
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -11,9 +12,11 @@ import mercer
 from mercer.feature_maps import (
     D2PKRP,
     PKRP,
+    ArcCosine,
     CRAFTMap,
     SORF,
     Fastfood,
+    Nystroem,
     OrthogonalFourier,
     PolynomialCountSketch,
     PolynomialExpansion,
@@ -138,6 +141,9 @@ def test_hadamard_transforms_are_rotations(X):
 ALL = [
     Fastfood(64, random_state=3),
     OrthogonalFourier(64, kernel="matern", nu=2.5, random_state=3),
+    ArcCosine(64, degree=2, random_state=3),
+    Nystroem(n_components=20, random_state=3),
+    Nystroem("laplacian", n_components=20, budget="random_cholesky", random_state=3),
     QuasiFourier(64, random_state=3),
     RandomBinning(64, random_state=3),
     RandomFourier(64, kernel="rational_quadratic", alpha=2.0, gamma="median", random_state=3),
@@ -261,3 +267,46 @@ def test_fwht_of_any_axis():
     for bad in [3.0, np.zeros((0, 4)), [np.nan, 1.0]]:
         with pytest.raises(ValueError):
             mercer.fwht(bad)
+
+
+def test_nystroem_is_that_of_scikit_learn(X):
+    """For the same landmarks the same inner products, whatever root of the inverse is taken."""
+    X = np.vstack([X, np.random.default_rng(1).normal(size=(500, 20)) / 4])
+    for kernel, parameters in [("rbf", {"gamma": 0.8}), ("poly", {"degree": 2, "gamma": 0.5, "coef0": 1.0}), ("laplacian", {}), ("linear", {})]:
+        theirs = sklearn.kernel_approximation.Nystroem(kernel, n_components=80, random_state=0, **parameters).fit(X)
+        ours = Nystroem(kernel, n_components=80, landmarks=theirs.components_, **parameters)
+        if kernel == "linear":
+            with pytest.warns(UserWarning, match="80 landmarks of rank 20"):
+                ours.fit(X)
+        else:
+            ours.fit(X)
+        expected, got = theirs.transform(X), ours.transform(X)
+        np.testing.assert_allclose(got @ got.T, expected @ expected.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("budget", ["uniform", "random_cholesky", "leverage", "columns", "farthest", "kmeans_pp", "kmeans", "dbh"])
+def test_landmarks_are_rows_of_the_data(budget, X):
+    ours = Nystroem(gamma=1.0, n_components=12, budget=budget, random_state=1).fit(X)
+    assert ours.components_.shape == (12, 20)
+    if budget != "kmeans":
+        assert all(any(np.array_equal(row, landmark) for row in X) for landmark in ours.components_)
+    sparse = Nystroem(gamma=1.0, n_components=12, budget=budget, random_state=1).fit(scipy.sparse.csr_matrix(X))
+    again = pickle.loads(pickle.dumps(sparse))
+    np.testing.assert_array_equal(again.transform(X), sparse.transform(X))
+    if budget != "kmeans":
+        np.testing.assert_array_equal(sparse.components_.toarray(), ours.components_)
+    products = rbf_kernel(X, ours.components_, gamma=1.0) @ ours.normalization_.T
+    np.testing.assert_allclose(products, ours.transform(X), atol=1e-9)
+
+
+def test_landmarks_that_depend_on_each_other_are_told(X):
+    with pytest.warns(UserWarning, match="12 landmarks of rank 1"):
+        Z = Nystroem(n_components=12).fit_transform(np.ones((50, 3)))
+    np.testing.assert_allclose(Z, np.ones((50, 1)))
+    with pytest.warns(UserWarning, match="for 60 rows"):
+        Z = Nystroem(gamma=1.0, n_components=100).fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X, gamma=1.0), atol=1e-8)
+    with pytest.raises(ValueError, match="unknown variant `lottery`"):
+        Nystroem(budget="lottery").fit(X)
+    with pytest.raises(ValueError, match="4 inputs, expected 20"):
+        Nystroem(landmarks=np.ones((3, 4))).fit(X)

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_plot(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_plot(path: &Path) -> Result<(), Failure> {
     match path.extension() {
         Some(ending) if !ending.eq_ignore_ascii_case("svg") => {
             Err(Failure::Usage(format!("{}: the plot is SVG; give it a name that ends with .svg", path.display())))
@@ -123,7 +123,7 @@ fn check_plot(path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn save(path: &Path, svg: &str) -> Result<(), Failure> {
+pub(crate) fn save(path: &Path, svg: &str) -> Result<(), Failure> {
     let mut file = mercer_io::OutputFile::create(path)?;
     file.write_all(svg.as_bytes()).map_err(|source| mercer_io::write_error(path, source))?;
     Ok(file.finish()?)

@@ -1,9 +1,10 @@
-//! The command line of mercer: train, predict, evaluate, inspect, transform, split, convert, compare.
+//! The command line of mercer: train, predict, evaluate, inspect, transform, split, convert, compare, budget.
 //!
 //! Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 failed, 2 bad input or
 //! flags, 130 interrupted.
 
 mod args;
+mod budget;
 mod compare;
 mod convert;
 mod data;
@@ -47,5 +48,6 @@ fn run() -> Result<(), Failure> {
         Command::Split(args) => split::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Budget(args) => budget::run(&args),
     }
 }

@@ -64,8 +64,11 @@ pub(crate) fn kernel(kernel: Kernel) -> String {
         Kernel::Quadratic { gamma, squares } => {
             format!("the quadratic kernel, squares {}, gamma {}", number(squares), number(gamma))
         }
+        Kernel::ArcCosine { degree } => format!("the arc-cosine kernel of degree {degree}"),
+        Kernel::AdditiveChi2 => "the additive chi-squared kernel".to_owned(),
+        Kernel::ExponentialChi2 { gamma } => format!("the chi-squared kernel, gamma {}", number(gamma)),
+        Kernel::Tanimoto => "the Tanimoto kernel".to_owned(),
         Kernel::Exponential { gamma } => format!("the exponential kernel, gamma {}", number(gamma)),
-        other => format!("{other:?}"),
     }
 }
 
@@ -94,6 +97,11 @@ pub(crate) fn parameters(map: &MapSpec) -> Vec<String> {
             let s = if let VectorLaw::Sparse(s) = spec.law { Some(format!("s {}", number(s))) } else { None };
             let terms = (spec.n_terms > 1).then(|| format!("n-terms {}", spec.n_terms));
             [format!("n-vectors {}", spec.n_vectors())].into_iter().chain(terms).chain(s).collect()
+        }
+        MapSpec::Landmark(spec) => {
+            let balanced = spec.budget.balanced.then(|| "balanced".to_owned());
+            let method = spec.budget.method.name().replace('_', "-");
+            [format!("budget {method}")].into_iter().chain(balanced).collect()
         }
         MapSpec::SparseProjection { s, .. } => vec![format!("s {}", number(*s))],
         MapSpec::Hadamard { blocks: HadamardBlocks::Split } => vec!["blocks split".to_owned()],

@@ -106,6 +106,7 @@ impl Trained {
             "interrupted": interrupted(),
             "calibration_rows": self.report.calibration_rows,
             "approximation": self.approximation,
+            "landmarks": self.report.landmarks,
             "encoding": header.encoding,
             "n_constant_inputs": self.report.n_constant_inputs,
             "seconds": seconds,

@@ -105,6 +105,8 @@ fn maps_of_the_polynomial_kernel() {
     let report = folder.json("compare --sample digits --kernel poly --degree 3 --n-components 256");
     let names: Vec<&str> = results(&report).iter().map(|result| result["map"].as_str().unwrap()).collect();
     let expected = [
+        "nystroem",
+        "nystroem-rpc",
         "tensor-srht",
         "tensor-srht-real",
         "tensor-tree",
@@ -230,7 +232,13 @@ fn the_heading_says_all_parameters() {
     let heading = text.lines().nth(1).unwrap();
     assert!(heading.starts_with("the RBF kernel, gamma 0.5, length scales 1, 2.5, 3, waves phase; "), "{text}");
     let text = folder.ok(&format!("{flags} --kernel laplace --plot x.svg"));
-    assert!(text.lines().nth(2).unwrap().contains("fourier, quasi: the maps that suit the laplace kernel"), "{text}");
+    assert!(
+        text.lines()
+            .nth(2)
+            .unwrap()
+            .contains("fourier, quasi, nystroem, nystroem-rpc: the maps that suit the laplace kernel"),
+        "{text}"
+    );
     for (map, shown) in [("fourier", true), ("quasi", true), ("sorf", false), ("orthogonal", false)] {
         assert_eq!(text.lines().any(|line| line.starts_with(&format!("{map} "))), shown, "{map}: {text}");
     }

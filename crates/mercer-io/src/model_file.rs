@@ -6,8 +6,11 @@
 //! | `learner.weights` | n_components × n_outputs |
 //! | `learner.intercept` | 1 × n_outputs |
 //! | `preprocess.shift`, `preprocess.scale` | 1 × n_inputs, where the inputs are scaled by column |
+//! | `map.landmarks` | n_landmarks × n_inputs, or the stored values of sparse rows |
+//! | `map.landmarks.columns`, `map.landmarks.starts` | of sparse rows (I64): the input of each value, and where rows begin |
+//! | `map.whitening` | n_landmarks × n_components, upper triangular |
 //!
-//! All tensors have the type that the spec names (F32 or F64), little-endian. Random parts are stored as their seed.
+//! All tensors but places have the type that the spec names (F32 or F64), little-endian. Random parts are stored as their seed.
 //! Loading checks everything and runs nothing from the file; any safetensors reader (NumPy, torch) can open it.
 
 use std::collections::HashMap;
@@ -15,7 +18,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use mercer::dataset::Table;
-use mercer::model::{AnyPipeline, Header, Model, Tensor};
+use mercer::model::{AnyPipeline, Header, Model, Tensor, TensorValues};
 use mercer::pipeline::Pipeline;
 use mercer::{Dtype, Scalar};
 use ndarray::Array2;
@@ -118,10 +121,19 @@ fn to_bytes<T: Scalar + Stored, const N: usize>(
 ) -> Result<Vec<u8>> {
     let failed = |reason: String| Error::Model { file: "model".to_owned(), reason };
     let tensors = pipeline.tensors();
-    let stored: Vec<Vec<u8>> =
-        tensors.iter().map(|tensor| tensor.values.iter().flat_map(|&x| encode(x)).collect()).collect();
-    let views = tensors.iter().zip(&stored).map(|(tensor, bytes)| {
-        let view = TensorView::new(T::STORED, tensor.values.shape().to_vec(), bytes).expect("bytes of this shape");
+    let stored: Vec<_> = tensors
+        .iter()
+        .map(|tensor| match &tensor.values {
+            TensorValues::Floats(x) => {
+                (T::STORED, x.shape().to_vec(), x.iter().flat_map(|&x| encode(x)).collect::<Vec<u8>>())
+            }
+            TensorValues::Integers(x) => {
+                (safetensors::Dtype::I64, x.shape().to_vec(), x.iter().flat_map(|x| x.to_le_bytes()).collect())
+            }
+        })
+        .collect();
+    let views = tensors.iter().zip(&stored).map(|(tensor, (dtype, shape, bytes))| {
+        let view = TensorView::new(*dtype, shape.clone(), bytes).expect("bytes of this shape");
         (tensor.name.as_str(), view)
     });
     let header = serde_json::to_string(header).map_err(|error| failed(error.to_string()))?;
@@ -156,14 +168,19 @@ fn decode<T: Scalar + Stored, const N: usize>(
     decode: fn([u8; N]) -> T,
 ) -> std::result::Result<Vec<Tensor<T>>, String> {
     let one = |(name, view): (&str, TensorView<'_>)| {
+        let &[rows, columns] = view.shape() else { return Err(format!("tensor {name} is no matrix")) };
+        if view.dtype() == safetensors::Dtype::I64 {
+            let values = view.data().as_chunks::<8>().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect();
+            let values = Array2::from_shape_vec((rows, columns), values).map_err(|error| format!("{name}: {error}"))?;
+            return Ok(Tensor { name: name.to_owned(), values: TensorValues::Integers(values) });
+        }
         if view.dtype() != T::STORED {
             return Err(format!("tensor {name} is {:?}, the spec says {}", view.dtype(), T::DTYPE));
         }
-        let &[rows, columns] = view.shape() else { return Err(format!("tensor {name} is no matrix")) };
         let (values, _) = view.data().as_chunks::<N>();
         let values = values.iter().map(|&bytes| decode(bytes)).collect();
         let values = Array2::from_shape_vec((rows, columns), values).map_err(|error| format!("{name}: {error}"))?;
-        Ok(Tensor { name: name.to_owned(), values })
+        Ok(Tensor { name: name.to_owned(), values: values.into() })
     };
     tensors.iter().map(one).collect()
 }

@@ -8,6 +8,7 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use crate::fft::RealFft;
+use crate::ops::exp::ExpLane;
 use crate::ops::sincos::SincosLane;
 use crate::vector::Vectors;
 
@@ -25,6 +26,7 @@ pub trait Scalar:
     + Send
     + Sync
     + SincosLane
+    + ExpLane
     + Vectors
     + sealed::Sealed
 {

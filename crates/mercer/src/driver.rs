@@ -208,11 +208,13 @@ impl<'p> Driver<'p> {
         let n_panel = panel_rows(map.n_components().max(map.n_inputs())).min(n_rows as usize);
         check_features::<T>(n_panel, map.n_components())?;
         let mut features = huge_pages::zeros((n_panel, map.n_components()));
+        let mut n_before = 0;
         self.progress.start(stage, n_rows);
         let result = self.run(panels, Some(preprocess), |panel| {
             let rows = panel.rows.view();
             let mut features = features.slice_mut(s![..rows.n_rows(), ..]);
-            self.transform(map, rows, features.view_mut())?;
+            self.transform(map, rows, features.view_mut()).map_err(|error| error.behind(n_before))?;
+            n_before += rows.n_rows();
             self.time(stage, || each(features.view().into(), &panel.targets))
         });
         self.progress.finish();
@@ -254,8 +256,9 @@ impl<'p> Driver<'p> {
                 dense = huge_pages::zeros((n_rows as usize, map.n_components()));
             }
             let out = dense.slice_mut(s![filled..filled + rows.n_rows(), ..]);
+            let n_before = filled;
             filled += rows.n_rows();
-            self.transform(map, rows, out)
+            self.transform(map, rows, out).map_err(|error| error.behind(n_before))
         });
         self.progress.finish();
         result.map(|()| sparse.map_or(PanelRows::Dense(dense), PanelRows::Sparse))
@@ -321,6 +324,6 @@ fn transform_on<T: Scalar>(
         let (start, end) = (part * share, n_rows.min((part + 1) * share));
         let out = ArrayViewMut2::from_shape((end - start, width), out).expect("whole rows");
         let mut scratch = vec![T::zero(); map.scratch_len(end - start)];
-        map.transform_into(rows.slice(start, end), out, &mut scratch)
+        map.transform_into(rows.slice(start, end), out, &mut scratch).map_err(|error| error.behind(start))
     })
 }

@@ -164,6 +164,15 @@ impl Error {
         }
     }
 
+    /// The same of rows that follow so many others.
+    #[must_use]
+    pub(crate) fn behind(self, n_rows: usize) -> Self {
+        match self {
+            Self::Negative { row, input, value } => Self::Negative { row: row + n_rows as u64, input, value },
+            other => other,
+        }
+    }
+
     /// A parameter outside its range.
     pub fn parameter(name: &'static str, got: impl ToString, expected: &'static str) -> Self {
         Self::Parameter { name, got: got.to_string(), expected }

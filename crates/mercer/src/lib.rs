@@ -13,6 +13,7 @@
 // Denied, not forbidden: the slicing macro of ndarray allows it for itself.
 #![deny(unsafe_code)]
 
+pub mod budget;
 pub mod dataset;
 mod driver;
 mod error;
@@ -23,6 +24,7 @@ pub mod learners;
 pub mod metrics;
 pub mod model;
 pub mod pipeline;
+mod pivoted;
 pub mod preprocess;
 pub mod projections;
 pub mod random;

@@ -1,17 +1,20 @@
 //! A fitted pipeline of either float type, and the parts of which a file is made.
 //!
-//! A model is a [`Header`] (JSON) and a few named tensors: `learner.weights`, `learner.intercept`, and where the
-//! inputs are scaled by column `preprocess.shift` and `preprocess.scale`. Random parts are in the header as seeds.
+//! A model is a [`Header`] (JSON) and a few named tensors: `learner.weights`, `learner.intercept`, where the
+//! inputs are scaled by column `preprocess.shift` and `preprocess.scale`, and where the map has landmarks `map.landmarks` and
+//! `map.whitening`; sparse landmarks are their stored values, `map.landmarks.columns` and `map.landmarks.starts`. Random parts
+//! are in the header as seeds.
 
 use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Encoding};
+use crate::dataset::{CsrMatrix, CsrView, Dataset, Encoding, PanelRows, Rows};
 use crate::driver::Driver;
+use crate::feature_maps::Landmarks;
 use crate::learners::{LinearModel, Link};
 use crate::metrics::ApproximationReport;
-use crate::pipeline::{Evaluation, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
+use crate::pipeline::{Evaluation, Features, FitReport, Outputs, Pipeline, PipelineSpec, ResolvedSpec};
 use crate::preprocess::Preprocess;
 use crate::{Error, Result};
 
@@ -45,7 +48,31 @@ pub struct Tensor<T> {
     /// one of the names in the module's head
     pub name: String,
     /// vectors are one row
-    pub values: Array2<T>,
+    pub values: TensorValues<T>,
+}
+
+/// The values of a [`Tensor`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum TensorValues<T> {
+    /// In the type of the model.
+    Floats(Array2<T>),
+    /// Places.
+    Integers(Array2<i64>),
+}
+
+impl<T> TensorValues<T> {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Floats(values) => values.is_empty(),
+            Self::Integers(values) => values.is_empty(),
+        }
+    }
+}
+
+impl<T> From<Array2<T>> for TensorValues<T> {
+    fn from(values: Array2<T>) -> Self {
+        Self::Floats(values)
+    }
 }
 
 /// A fitted pipeline with the names of its columns.
@@ -223,18 +250,18 @@ impl Model {
         let n_inputs = header.spec.map.n_inputs();
         let (shift, scale) = (tensors.vector("preprocess.shift")?, tensors.vector("preprocess.scale")?);
         let preprocess = Preprocess::from_parts(header.spec.preprocess, n_inputs, shift, scale)?;
-        let weights = tensors.take("learner.weights").ok_or_else(|| Error::Model("no learner.weights".to_owned()))?;
+        let weights = tensors.take("learner.weights")?.ok_or_else(|| Error::Model("no learner.weights".to_owned()))?;
+        let landmarks = tensors.landmarks(n_inputs)?;
         let model = LinearModel::new(weights, tensors.vector("learner.intercept")?)?;
-        if let [tensor, ..] = tensors.0.as_slice() {
-            return Err(Error::Model(format!("unknown tensor {:?}", tensor.name)));
-        }
+        tensors.none_left()?;
         check_columns(&header)?;
         let n_targets = if let Outputs::Regression { n_targets } = header.outputs { n_targets } else { 1 };
         if !header.target_names.is_empty() && header.target_names.len() != n_targets {
             return Err(Error::Model(format!("{} target names for {n_targets} targets", header.target_names.len())));
         }
         let Header { encoding, input_names, target_names, .. } = header;
-        let pipeline = Pipeline::from_parts(header.spec, header.outputs, preprocess, model)?.into();
+        let features = Features::from_parts(preprocess, header.spec.map.clone(), landmarks)?;
+        let pipeline = Pipeline::from_parts(header.spec, header.outputs, features, model)?.into();
         Ok(Self { pipeline, encoding, input_names, target_names })
     }
 }
@@ -269,18 +296,55 @@ impl From<Pipeline<f64>> for AnyPipeline {
 impl<T: Scalar> Pipeline<T> {
     /// The learned tensors, in the order of a file.
     pub fn tensors(&self) -> Vec<Tensor<T>> {
-        let vector = |name: &str, values: &[T]| Tensor {
-            name: name.to_owned(),
-            values: Array2::from_shape_vec((1, values.len()), values.to_vec()).expect("one row"),
-        };
+        let vector = |name: &str, values: &[T]| Tensor { name: name.to_owned(), values: row(values.to_vec()).into() };
         let mut tensors = vec![
-            Tensor { name: "learner.weights".to_owned(), values: self.model().weights().to_owned() },
+            Tensor { name: "learner.weights".to_owned(), values: self.model().weights().to_owned().into() },
             vector("learner.intercept", self.model().intercept()),
             vector("preprocess.shift", self.features().preprocess().shift()),
             vector("preprocess.scale", self.features().preprocess().scale()),
         ];
-        tensors.retain(|tensor| !tensor.values.is_empty());
+        tensors.extend(self.features().landmarks().map(Landmarks::tensors).unwrap_or_default());
+        tensors.retain(|tensor| !tensor.values.is_empty() || tensor.name.starts_with("map."));
         tensors
+    }
+}
+
+fn row<V>(values: Vec<V>) -> Array2<V> {
+    Array2::from_shape_vec((1, values.len()), values).expect("one row")
+}
+
+impl<T: Scalar> Landmarks<T> {
+    /// The learned tensors, in the order of a file.
+    pub fn tensors(&self) -> Vec<Tensor<T>> {
+        let tensor = |name: &str, values: TensorValues<T>| Tensor { name: name.to_owned(), values };
+        let mut tensors = vec![tensor("map.whitening", self.whitening().to_owned().into())];
+        match self.rows() {
+            Rows::Dense(x) => tensors.push(tensor("map.landmarks", x.to_owned().into())),
+            Rows::Sparse(x) => {
+                let (mut columns, mut values, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+                for i in 0..x.n_rows() {
+                    for (column, value) in x.row(i) {
+                        columns.push(column as i64);
+                        values.push(value);
+                    }
+                    starts.push(values.len() as i64);
+                }
+                tensors.push(tensor("map.landmarks", row(values).into()));
+                tensors.push(tensor("map.landmarks.columns", TensorValues::Integers(row(columns))));
+                tensors.push(tensor("map.landmarks.starts", TensorValues::Integers(row(starts))));
+            }
+        }
+        tensors
+    }
+
+    /// Landmarks of so many inputs from [`Landmarks::tensors`].
+    ///
+    /// # Errors
+    /// [`Error::Model`] when a part is missing, superfluous or does not fit.
+    pub fn from_tensors(n_inputs: usize, tensors: Vec<Tensor<T>>) -> Result<Self> {
+        let mut tensors = Tensors(tensors);
+        let landmarks = tensors.landmarks(n_inputs)?.ok_or_else(|| Error::Model("no map.whitening".to_owned()))?;
+        tensors.none_left().map(|()| landmarks)
     }
 }
 
@@ -288,14 +352,56 @@ impl<T: Scalar> Pipeline<T> {
 struct Tensors<T>(Vec<Tensor<T>>);
 
 impl<T: Scalar> Tensors<T> {
-    fn take(&mut self, name: &str) -> Option<Array2<T>> {
+    fn none_left(&self) -> Result<()> {
+        match self.0.as_slice() {
+            [] => Ok(()),
+            [tensor, ..] => Err(Error::Model(format!("unknown tensor {:?}", tensor.name))),
+        }
+    }
+
+    fn find(&mut self, name: &str) -> Option<TensorValues<T>> {
         let at = self.0.iter().position(|tensor| tensor.name == name)?;
         Some(self.0.swap_remove(at).values)
     }
 
+    fn take(&mut self, name: &str) -> Result<Option<Array2<T>>> {
+        match self.find(name) {
+            None => Ok(None),
+            Some(TensorValues::Floats(values)) => Ok(Some(values)),
+            Some(TensorValues::Integers(_)) => Err(Error::Model(format!("{name} is of integers"))),
+        }
+    }
+
+    fn integers(&mut self, name: &str) -> Result<Option<Vec<i64>>> {
+        match self.find(name) {
+            None => Ok(None),
+            Some(TensorValues::Integers(values)) if values.nrows() == 1 => Ok(Some(values.into_iter().collect())),
+            Some(_) => Err(Error::Model(format!("{name} is no vector of integers"))),
+        }
+    }
+
+    /// Landmarks and their whitening, where there are any.
+    fn landmarks(&mut self, n_inputs: usize) -> Result<Option<Landmarks<T>>> {
+        let Some(whitening) = self.take("map.whitening")? else { return Ok(None) };
+        let rows = self.take("map.landmarks")?.ok_or_else(|| Error::Model("no map.landmarks".to_owned()))?;
+        let rows = match (self.integers("map.landmarks.columns")?, self.integers("map.landmarks.starts")?) {
+            (None, None) => PanelRows::Dense(rows),
+            (Some(columns), Some(starts)) if rows.nrows() == 1 => {
+                let values: Vec<T> = rows.into_iter().collect();
+                let view = CsrView::new(n_inputs, starts.as_slice(), columns.as_slice(), &values);
+                let view = view.map_err(|error| Error::Model(format!("map.landmarks: {error}")))?;
+                let mut rows = CsrMatrix::new(n_inputs);
+                rows.push_rows_of(view);
+                PanelRows::Sparse(rows)
+            }
+            _ => return Err(Error::Model("sparse landmarks without columns or starts".to_owned())),
+        };
+        Landmarks::from_parts(rows, whitening).map(Some)
+    }
+
     /// The values of a vector; empty where there is none.
     fn vector(&mut self, name: &str) -> Result<Vec<T>> {
-        match self.take(name) {
+        match self.take(name)? {
             None => Ok(Vec::new()),
             Some(values) if values.nrows() == 1 => Ok(values.into_iter().collect()),
             Some(values) => Err(Error::Model(format!("{name} has {} rows, must be a vector", values.nrows()))),

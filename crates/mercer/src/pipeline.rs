@@ -9,9 +9,11 @@ mod online;
 
 pub(crate) use calibrate::CrossFit;
 pub use features::Features;
-pub use fit::FitReport;
+pub use fit::{FitReport, LandmarkReport};
 pub use memory::TrainingMemory;
 pub use online::OnlinePipeline;
+
+use std::sync::OnceLock;
 
 use mercer_simd::{Dtype, Scalar};
 use ndarray::{Array2, ArrayView1, ArrayView2};
@@ -19,10 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{ClassLabel, Dataset, PanelTargets, TargetEncoder, TargetUse, Task};
 use crate::driver::Driver;
-use crate::feature_maps::{MapSpec, ResolvedMap};
+use crate::feature_maps::{Factored, FeatureMap, MapSpec, ResolvedMap};
 use crate::learners::{LearnerSpec, LinearModel, Link, ResolvedLearner, Sigmoid};
 use crate::metrics::{ClassificationReport, ConfusionMatrix, ProbabilityScores, RegressionReport, RegressionScores};
-use crate::preprocess::{Preprocess, PreprocessSpec};
+use crate::preprocess::PreprocessSpec;
 use crate::{Error, Result};
 
 /// A pipeline as it is asked for.
@@ -141,6 +143,8 @@ pub struct Pipeline<T> {
     encoder: TargetEncoder,
     features: Features<T>,
     model: LinearModel<T>,
+    /// the model with the second factor of the map, where it has two: made when it first scores
+    folded: OnceLock<LinearModel<T>>,
 }
 
 /// How well a pipeline does on some rows.
@@ -161,11 +165,13 @@ impl<T: Scalar> Pipeline<T> {
     pub fn from_parts(
         spec: ResolvedSpec,
         outputs: Outputs,
-        preprocess: Preprocess<T>,
+        features: Features<T>,
         model: LinearModel<T>,
     ) -> Result<Self> {
-        if spec.dtype != T::DTYPE || spec.preprocess != preprocess.kind() {
-            return Err(Error::Model("the spec names another type or preprocessing than its tensors have".to_owned()));
+        if spec.dtype != T::DTYPE || spec.preprocess != features.preprocess().kind() || spec.map != *features.spec() {
+            return Err(Error::Model(
+                "the spec names another type, preprocessing or map than its tensors have".to_owned(),
+            ));
         }
         // Before anything is built of these sizes: the weights are in the file, the numbers may be anything.
         let expected = (spec.map.n_components(), outputs.n_outputs());
@@ -175,8 +181,7 @@ impl<T: Scalar> Pipeline<T> {
         }
         check_calibration(&spec, &outputs)?;
         let encoder = outputs.encoder()?;
-        let features = Features::from_parts(preprocess, spec.map.clone())?;
-        Ok(Self { spec, outputs, encoder, features, model })
+        Ok(Self { spec, outputs, encoder, features, model, folded: OnceLock::new() })
     }
 
     /// The pipeline in numbers.
@@ -251,9 +256,11 @@ impl<T: Scalar> Pipeline<T> {
     ) -> Result<()> {
         let targets = if with_targets { TargetUse::Encoded(&self.encoder) } else { TargetUse::None };
         let mut first_row = 0;
-        let result = self.features.for_each("predict", driver, dataset, targets, |features, targets| {
-            let mut scores = Array2::zeros((features.n_rows(), self.model.n_outputs()));
-            self.model.scores_into(features, scores.view_mut());
+        self.features.check_inputs(dataset)?;
+        let (map, model) = self.scoring(driver)?;
+        let result = self.features.for_each_by(map, "predict", driver, dataset, targets, |features, targets| {
+            let mut scores = Array2::zeros((features.n_rows(), model.n_outputs()));
+            model.scores_into(features, scores.view_mut());
             if let Some(at) = scores.outer_iter().position(|row| !row.iter().all(|score| score.is_finite())) {
                 return Err(Error::TooLarge { row: first_row + at as u64, dtype: T::DTYPE });
             }
@@ -261,6 +268,17 @@ impl<T: Scalar> Pipeline<T> {
             each(scores.view(), targets)
         });
         result.map_err(|error| error.of_targets_in(&dataset.info().name))
+    }
+
+    /// The map and the model that score: of a map of two factors the first alone, and a model that has the second.
+    fn scoring(&self, driver: &Driver<'_>) -> Result<(&dyn FeatureMap<T>, &LinearModel<T>)> {
+        let map = self.features.map()?;
+        let Some(Factored { first, then }) = map.factored() else { return Ok((map, &self.model)) };
+        if self.folded.get().is_none() {
+            // Another thread may have been faster: both made the same.
+            let _ = self.folded.set(driver.install(|| self.model.behind(then))?);
+        }
+        Ok((first, self.folded.get().expect("it was just set")))
     }
 
     /// Compares predictions with the targets of `dataset`, and probabilities where the model gives them.

@@ -85,6 +85,8 @@ pub enum Purpose {
     Calibration = 13,
     /// Seeds of maps that follow others; index = place.
     Chain = 14,
+    /// Which candidates become landmarks; lane = round.
+    Landmark = 15,
 }
 
 /// The random numbers of one (seed, purpose, lane).

@@ -27,6 +27,16 @@ class                    features                                               
 `CRAFTMap`               those of any map, projected down to D                     that of the map
 =======================  ========================================================  =======================
 
+Of any kernel, from the rows themselves, and of wide networks:
+
+=======================  ========================================================  =======================
+class                    features                                                  cost of a row
+=======================  ========================================================  =======================
+`Nystroem`               kernel values with D landmarks, made orthonormal          D · (d + D / 2)
+`ArcCosine`              random units, of the arc-cosine kernel                    d · D
+`AdditiveChi2Sampler`    waves of logarithms, of the additive chi-squared kernel   d
+=======================  ========================================================  =======================
+
 For d inputs and D features. All take dense and CSR rows, keep float32, and give the same bits for any ``n_jobs``.
 """
 
@@ -39,6 +49,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base import FeatureMap
+from mercer._landmark import Nystroem
 from mercer._polynomial import (
     D2PKRP,
     PKRP,
@@ -49,8 +60,9 @@ from mercer._polynomial import (
     TensorSketch,
     TensorSRHT,
 )
+from mercer._units import AdditiveChi2Sampler, ArcCosine
 
-__all__ = ["CRAFTMap", "D2PKRP", "Fastfood", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "PolynomialExpansion",
+__all__ = ["AdditiveChi2Sampler", "ArcCosine", "CRAFTMap", "D2PKRP", "Fastfood", "Nystroem", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "PolynomialExpansion",
            "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "TensorSRHT", "TensorSketch"]  # fmt: skip
 
 _PARAMETERS = """

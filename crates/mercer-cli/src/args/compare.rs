@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use mercer::budget::{BudgetMethod, BudgetSpec};
 use mercer::feature_maps::{
-    D2pkRpSpec, DotProduct, ExpansionSpec, Frequencies, MaclaurinSpec, MapSpec, PkRpSpec, TensorSketchSpec,
-    TensorSrhtSpec,
+    D2pkRpSpec, DotProduct, ExpansionSpec, Frequencies, LandmarkSpec, MaclaurinSpec, MapSpec, PkRpSpec,
+    TensorSketchSpec, TensorSrhtSpec,
 };
 
+use super::landmark::family;
 use super::learner::TaskName;
 use super::model::{KernelArgs, KernelName};
 use super::product::PolynomialArgs;
@@ -38,7 +40,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["sample", "test"], allow_negative_numbers = true)]
     pub(crate) test_size: Option<f64>,
     /// Take test rows from all rows alike, not in the same share from each class
-    #[arg(long, conflicts_with = "test")]
+    #[arg(long, conflicts_with_all = ["sample", "test"])]
     pub(crate) no_stratify: bool,
     /// Learn nothing: no targets are needed, and no rows are held out
     #[arg(long, conflicts_with_all = ["test", "test_size", "no_stratify", "task"])]
@@ -55,7 +57,8 @@ pub(crate) struct CompareArgs {
     pub(crate) columns: ColumnArgs,
     #[command(flatten)]
     pub(crate) encoding: EncodingArgs,
-    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi; of the polynomial kernel tensor-srht, tensor-srht-real,
+    /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi; of any kernel nystroem, nystroem-rpc (landmarks by
+    /// randomly pivoted Cholesky); of the polynomial kernel tensor-srht, tensor-srht-real,
     /// tensor-tree, tensor-sketch, pk-rp, d2pk-rp, maclaurin, craft-maclaurin, craft-tensor-sketch, explicit [default: all that
     /// suit the kernel; explicit, which takes much memory, only if it is named]
     #[arg(long, value_delimiter = ',', value_parser = candidate, help_heading = "Features")]
@@ -115,6 +118,8 @@ impl CompareArgs {
             let (degree, c) = (self.polynomial.degree(), self.polynomial.c());
             let suits = |map: &Candidate| match map {
                 Candidate::Spectral(_) => false,
+                Candidate::Landmark(_) => true,
+                Candidate::ArcCosine => false,
                 Candidate::D2pkRp => degree == 2 && c == 0.0,
                 Candidate::TensorTree => degree > 2,
                 Candidate::Explicit => degree == 2 || degree == 3,
@@ -122,9 +127,19 @@ impl CompareArgs {
             };
             return Ok(Candidate::all().filter(suits).collect());
         }
+        if self.kernel.kernel.is_some_and(|kernel| !kernel.is_spectral()) {
+            family(&self.kernel, &self.polynomial)?;
+            let units = (self.kernel.kernel == Some(KernelName::ArcCosine)).then_some(Candidate::ArcCosine);
+            return Ok(units.into_iter().chain(Candidate::LANDMARKS).collect());
+        }
         self.polynomial.refuse("--kernel poly")?;
         let kernel = self.kernel.spectral(Frequencies::Independent, 2)?.kernel;
-        let suits = |map: &Candidate| matches!(map, Candidate::Spectral(frequencies) if frequencies.suit(kernel));
+        let with_scales = self.kernel.length_scales.is_some();
+        let suits = |map: &Candidate| match map {
+            Candidate::Spectral(frequencies) => frequencies.suit(kernel),
+            Candidate::Landmark(_) => !with_scales,
+            _ => false,
+        };
         Ok(Candidate::all().filter(suits).collect())
     }
 
@@ -174,6 +189,15 @@ impl CompareArgs {
         let up = n_components.saturating_mul(CRAFT);
         Ok(match map {
             Candidate::Spectral(frequencies) => MapSpec::Spectral(self.kernel.spectral(frequencies, n_components)?),
+            Candidate::ArcCosine => {
+                MapSpec::ArcCosine { n_components, degree: self.polynomial.given_degree().unwrap_or(1) }
+            }
+            Candidate::Landmark(method) => {
+                let plain = KernelArgs { waves: None, ..self.kernel.clone() };
+                let (kernel, gamma) = family(&plain, &self.polynomial)?;
+                let budget = BudgetSpec { method, balanced: false };
+                MapSpec::Landmark(LandmarkSpec { n_components, kernel, gamma, budget })
+            }
             Candidate::TensorSrht => srht(complex, false),
             Candidate::TensorSrhtReal => srht(false, false),
             Candidate::TensorTree => srht(complex, true),
@@ -199,9 +223,9 @@ impl CompareArgs {
 
 /// One number of features, or a range that doubles.
 #[derive(Clone, Debug, PartialEq)]
-struct Sizes(Vec<usize>);
+pub(super) struct Sizes(pub(super) Vec<usize>);
 
-fn sizes(text: &str) -> Result<Sizes, String> {
+pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     let Some((from, to)) = text.split_once("..") else { return whole(text).map(|size| Sizes(vec![size])) };
     let (from, to): (usize, usize) = (whole(from)?, whole(to)?);
     if from == 0 || from > to {
@@ -215,6 +239,8 @@ fn sizes(text: &str) -> Result<Sizes, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Candidate {
     Spectral(Frequencies),
+    Landmark(BudgetMethod),
+    ArcCosine,
     TensorSrht,
     TensorSrhtReal,
     TensorTree,
@@ -244,13 +270,19 @@ impl Candidate {
         Self::Explicit,
     ];
 
+    const LANDMARKS: [Self; 2] = [Self::Landmark(BudgetMethod::Uniform), Self::Landmark(BudgetMethod::RandomCholesky)];
+
     fn all() -> impl Iterator<Item = Self> {
-        Frequencies::ALL.into_iter().map(Self::Spectral).chain(Self::PRODUCTS)
+        let of_any = Self::LANDMARKS.into_iter().chain([Self::ArcCosine]);
+        Frequencies::ALL.into_iter().map(Self::Spectral).chain(of_any).chain(Self::PRODUCTS)
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Spectral(frequencies) => frequencies.name(),
+            Self::Landmark(BudgetMethod::Uniform) => "nystroem",
+            Self::Landmark(_) => "nystroem-rpc",
+            Self::ArcCosine => "arc-cosine",
             Self::TensorSrht => "tensor-srht",
             Self::TensorSrhtReal => "tensor-srht-real",
             Self::TensorTree => "tensor-tree",

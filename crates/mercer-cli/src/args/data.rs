@@ -12,7 +12,7 @@ pub(crate) struct RowsArgs {
     #[arg(required_unless_present = "sample", conflicts_with = "sample")]
     pub(crate) data: Vec<String>,
     /// Train on a bundled dataset, split into training and test rows
-    #[arg(long, value_enum, conflicts_with_all = ["target", "inputs", "drop", "categorical", "n_inputs", "impute", "max_levels", "header", "delimiter", "no_stratify"])]
+    #[arg(long, value_enum, conflicts_with_all = ["target", "inputs", "drop", "categorical", "n_inputs", "impute", "max_levels", "header", "delimiter"])]
     pub(crate) sample: Option<Sample>,
     /// File with the labels, where the data file has none; again for each of several
     #[arg(long, value_name = "FILE", conflicts_with = "sample")]

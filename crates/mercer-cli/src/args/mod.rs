@@ -1,7 +1,9 @@
 //! The command line: flags, their defaults and their help.
 
+mod budget;
 mod compare;
 mod data;
+mod landmark;
 mod learner;
 mod model;
 mod product;
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use budget::BudgetArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs, RowsArgs, Sample};
 pub(crate) use learner::LearnerArgs;
@@ -26,6 +29,7 @@ Examples:
   mercer split all.csv --train train.csv --test test.csv
   mercer convert rows.csv -o rows.parquet
   mercer compare iris.csv --plot maps.svg          which map, and how many features
+  mercer budget iris.csv --plot budget.svg         which rows stand for all, and how many
 
 Each command has its own help: mercer train --help";
 
@@ -47,6 +51,7 @@ pub(crate) enum Command {
     Split(SplitArgs),
     Convert(ConvertArgs),
     Compare(CompareArgs),
+    Budget(BudgetArgs),
 }
 
 const TRAIN_EXAMPLES: &str = "\
@@ -75,7 +80,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["sample", "test"], allow_negative_numbers = true)]
     pub(crate) test_size: Option<f64>,
     /// Take test rows from all rows alike, not in the same share from each class
-    #[arg(long, requires = "test_size")]
+    #[arg(long, requires = "test_size", conflicts_with = "sample")]
     pub(crate) no_stratify: bool,
     /// Where to save the model; nothing is saved without it
     #[arg(short, long, value_name = "FILE")]

@@ -5,6 +5,7 @@ use mercer::Dtype;
 use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
 use mercer::preprocess::PreprocessSpec;
 
+use super::landmark::LandmarkArgs;
 use super::product::{POLYNOMIAL, PolynomialArgs, ProductArgs};
 use super::whole;
 use crate::failure::Failure;
@@ -13,7 +14,8 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct MapArgs {
-    /// Feature map [default: fourier; tensor-srht with --kernel poly, maclaurin with exponential]
+    /// Feature map [default: fourier; tensor-srht with --kernel poly, maclaurin with exponential, arc-cosine and additive-chi2
+    /// with their own, nystroem with the other kernels that are not of spectral maps]
     #[arg(long, value_enum)]
     map: Option<Map>,
     #[command(flatten)]
@@ -22,7 +24,10 @@ pub(crate) struct MapArgs {
     polynomial: PolynomialArgs,
     #[command(flatten)]
     product: ProductArgs,
-    /// Number of features: more are more accurate, and slower; expansion, hadamard and identity have theirs by the inputs
+    #[command(flatten)]
+    landmark: LandmarkArgs,
+    /// Number of features: more are more accurate, and slower; expansion, additive-chi2, hadamard and identity have theirs by
+    /// the inputs
     /// [default: 4096]
     #[arg(long, value_name = "D", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_components: Option<usize>,
@@ -55,8 +60,8 @@ pub(crate) struct MapArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct KernelArgs {
-    /// Kernel: the first five are of spectral maps (fourier, orthogonal, sorf, fastfood, quasi) [default: rbf, or that of the
-    /// map]
+    /// Kernel: the first five are of spectral maps (fourier, orthogonal, sorf, fastfood, quasi), all are of nystroem [default:
+    /// rbf, or that of the map]
     #[arg(long, value_enum)]
     pub(crate) kernel: Option<KernelName>,
     /// Width of the kernel, larger is narrower: a number, scale (1/(inputs × variance)) or median (of the distances)
@@ -100,7 +105,12 @@ impl KernelArgs {
             KernelName::RationalQuadratic => SpectralKernel::RationalQuadratic { alpha: self.alpha.unwrap_or(1.0) },
             KernelName::Poly => return Err(Failure::Usage(format!("--kernel poly is of use with {POLYNOMIAL} only"))),
             KernelName::Exponential => {
-                return Err(Failure::Usage("--kernel exponential is of use with --map maclaurin only".to_owned()));
+                let text = "--kernel exponential is of use with --map maclaurin and nystroem only";
+                return Err(Failure::Usage(text.to_owned()));
+            }
+            other => {
+                let name = other.to_possible_value().expect("it has a name");
+                return Err(Failure::Usage(format!("--kernel {} is of use with --map nystroem only", name.get_name())));
             }
         };
         let waves = match self.waves.unwrap_or(WavesName::Paired) {
@@ -140,8 +150,13 @@ impl KernelArgs {
         let with = SPECTRAL;
         refuse("--nu", self.nu.is_some(), with)?;
         refuse("--alpha", self.alpha.is_some(), with)?;
-        refuse("--waves", self.waves.is_some(), with)?;
-        refuse("--length-scales", self.length_scales.is_some(), with)
+        self.refuse_frequencies()
+    }
+
+    /// Refuses what only maps of frequencies have.
+    pub(super) fn refuse_frequencies(&self) -> Result<(), Failure> {
+        refuse("--waves", self.waves.is_some(), SPECTRAL)?;
+        refuse("--length-scales", self.length_scales.is_some(), SPECTRAL)
     }
 }
 
@@ -159,6 +174,9 @@ impl MapArgs {
         self.map.unwrap_or(match self.kernel.kernel {
             Some(KernelName::Poly) => Map::TensorSrht,
             Some(KernelName::Exponential) => Map::Maclaurin,
+            Some(KernelName::ArcCosine) => Map::ArcCosine,
+            Some(KernelName::AdditiveChi2) => Map::AdditiveChi2,
+            Some(KernelName::Linear | KernelName::Chi2 | KernelName::Tanimoto) => Map::Nystroem,
             _ => Map::Fourier,
         })
     }
@@ -195,6 +213,29 @@ impl MapArgs {
         let takes_s = matches!(map, Map::SparseProjection | Map::PkRp | Map::D2pkRp);
         refuse("--s", self.s.is_some() && !takes_s, "--map sparse-projection, pk-rp and d2pk-rp")?;
         refuse("--blocks", self.blocks.is_some() && map != Map::Hadamard, "--map hadamard")?;
+        self.landmark.refuse(map)?;
+        if map == Map::AdditiveChi2 {
+            self.product.refuse_others(map)?;
+            self.polynomial.refuse_but(false, false)?;
+            refuse("--gamma", self.kernel.gamma.is_some(), WITH_GAMMA)?;
+            let own = matches!(self.kernel.kernel, None | Some(KernelName::AdditiveChi2));
+            refuse("--kernel", !own, "other maps than additive-chi2")?;
+            self.kernel.refuse_waves()?;
+            return Ok(self.landmark.additive_chi2());
+        }
+        if map == Map::ArcCosine {
+            self.product.refuse_others(map)?;
+            refuse("--gamma", self.kernel.gamma.is_some(), WITH_GAMMA)?;
+            let own = matches!(self.kernel.kernel, None | Some(KernelName::ArcCosine));
+            refuse("--kernel", !own, "other maps than arc-cosine")?;
+            self.kernel.refuse_waves()?;
+            self.polynomial.refuse_but(false, true)?;
+            return Ok(MapSpec::ArcCosine { n_components, degree: self.polynomial.given_degree().unwrap_or(1) });
+        }
+        if map == Map::Nystroem {
+            self.product.refuse_others(map)?;
+            return self.landmark.spec(n_components, &self.kernel, &self.polynomial).map(MapSpec::Landmark);
+        }
         let kernel = (self.kernel.kernel, self.kernel.gamma());
         if let Some(spec) = self.product.map((map, n_components), kernel, &self.polynomial, self.s)? {
             self.kernel.refuse_spectral(map)?;
@@ -218,6 +259,7 @@ impl MapArgs {
             Map::TensorSrht | Map::TensorSketch | Map::PkRp | Map::D2pkRp | Map::Maclaurin | Map::Expansion => {
                 unreachable!("a map of products")
             }
+            Map::Nystroem | Map::ArcCosine | Map::AdditiveChi2 => unreachable!("they have kernels of their own"),
             Map::Identity => MapSpec::Identity,
             Map::Hadamard => MapSpec::Hadamard {
                 blocks: match self.blocks.unwrap_or(Blocks::Padded) {
@@ -233,6 +275,7 @@ impl MapArgs {
     fn refuse_n_components(&self) -> Result<(), Failure> {
         let name = match self.map() {
             Map::Expansion => "expansion",
+            Map::AdditiveChi2 => "additive-chi2",
             Map::Hadamard => "hadamard",
             Map::Identity => "identity",
             _ => return Ok(()),
@@ -268,6 +311,13 @@ pub(crate) enum Map {
     Maclaurin,
     /// All products of two or three inputs: the polynomial kernel itself, for few inputs
     Expansion,
+    /// Waves of the logarithm of every input, of the additive chi-squared kernel: histograms and counts
+    #[value(name = "additive-chi2")]
+    AdditiveChi2,
+    /// Random units of a wide network, of the arc-cosine kernel: --degree 0 steps, 1 ramps, 2 squared ramps
+    ArcCosine,
+    /// Kernel values with landmarks, made orthonormal: of any kernel, more accurate for the same number of features
+    Nystroem,
     /// Random projection with normal entries: fewer coordinates, the same inner products
     GaussianProjection,
     /// Random projection with few entries
@@ -303,6 +353,25 @@ pub(crate) enum KernelName {
     Poly,
     /// exp(gamma <x,y>)
     Exponential,
+    /// <x,y>
+    Linear,
+    /// Sum of 2xy/(x+y), of values of at least 0
+    #[value(name = "additive-chi2")]
+    AdditiveChi2,
+    /// exp(-gamma (x-y)^2/(x+y)), summed, of values of at least 0
+    #[value(name = "chi2")]
+    Chi2,
+    /// Of wide networks, by the angle of x and y; --degree 0, 1 or 2
+    ArcCosine,
+    /// <x,y> / (|x|^2 + |y|^2 - <x,y>)
+    Tanimoto,
+}
+
+impl KernelName {
+    /// Whether spectral maps have it.
+    pub(super) fn is_spectral(self) -> bool {
+        matches!(self, Self::Rbf | Self::Laplace | Self::Matern | Self::Cauchy | Self::RationalQuadratic)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

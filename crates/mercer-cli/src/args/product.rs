@@ -78,6 +78,18 @@ pub(crate) enum Projection {
 pub(super) const POLYNOMIAL: &str = "--map tensor-srht, tensor-sketch, pk-rp, maclaurin and expansion";
 
 impl PolynomialArgs {
+    /// The degree as it is given.
+    pub(super) fn given_degree(&self) -> Option<u32> {
+        self.degree
+    }
+
+    /// Refuses what would do nothing with any kernel of landmarks.
+    pub(super) fn refuse_but(&self, is_polynomial: bool, is_arc_cosine: bool) -> Result<(), Failure> {
+        let has_degree = is_polynomial || is_arc_cosine;
+        refuse("--degree", self.degree.is_some() && !has_degree, "--kernel poly and arc-cosine")?;
+        refuse("--coef0", self.coef0.is_some() && !is_polynomial, "--kernel poly")
+    }
+
     pub(super) fn degree(&self) -> u32 {
         self.degree.unwrap_or(2)
     }
@@ -147,7 +159,7 @@ impl ProductArgs {
         MapSpec::Chain { first: Box::new(first), then: Box::new(then) }
     }
 
-    fn refuse_others(&self, map: Map) -> Result<(), Failure> {
+    pub(super) fn refuse_others(&self, map: Map) -> Result<(), Failure> {
         let has_signs = matches!(map, Map::TensorSrht | Map::Maclaurin);
         refuse("--signs", self.signs.is_some() && !has_signs, "--map tensor-srht and maclaurin")?;
         refuse("--tree", self.tree && map != Map::TensorSrht, "--map tensor-srht")?;

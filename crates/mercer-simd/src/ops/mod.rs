@@ -2,6 +2,7 @@
 
 pub mod cross;
 pub mod dot;
+pub mod exp;
 pub mod finite;
 pub mod hadamard;
 pub mod overlap;

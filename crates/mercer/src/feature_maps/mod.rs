@@ -2,6 +2,8 @@
 //!
 //! To add a map: one file here, one variant of [`MapSpec`], one line in `tests/all/contract.rs`.
 
+mod additive_chi2;
+mod arc_cosine;
 mod binning;
 mod chain;
 mod expansion;
@@ -9,11 +11,14 @@ mod fourier;
 mod gamma;
 mod hadamard;
 mod identity;
+mod landmark;
 mod product;
 mod projection;
 mod spectral;
 mod tensor_sketch;
 
+pub use additive_chi2::AdditiveChi2Map;
+pub use arc_cosine::ArcCosineMap;
 pub use binning::BinningMap;
 pub use chain::ChainMap;
 pub use expansion::{ExpansionForm, ExpansionMap, ExpansionSpec};
@@ -21,6 +26,8 @@ pub use fourier::{FourierMap, Waves};
 pub use gamma::{Distance, Gamma};
 pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use identity::IdentityMap;
+pub(crate) use landmark::select;
+pub use landmark::{LandmarkMap, LandmarkSpec, Landmarks};
 pub use product::{
     Allocation, D2pkRpSpec, DotProduct, MaclaurinSpec, PkRpSpec, PowerShare, ProductMap, TableMap, TensorSrhtSpec,
     TreeMap, VectorLaw,
@@ -30,12 +37,12 @@ pub use spectral::{Frequencies, SpectralKernel, SpectralMap, SpectralSpec};
 pub use tensor_sketch::{TensorSketch, TensorSketchSpec};
 
 use mercer_simd::Scalar;
-use ndarray::ArrayViewMut2;
+use ndarray::{ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Rows;
 use crate::hadamard::padded_len;
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, KernelFamily};
 use crate::projections::MAX_INPUTS;
 use crate::random::LAYOUT_VERSION;
 use crate::{Error, Result};
@@ -64,6 +71,20 @@ pub trait FeatureMap<T: Scalar>: Send + Sync {
     fn keeps_rows(&self) -> bool {
         false
     }
+
+    /// φ(x) = ψ(x)·W, where it is so: who multiplies features by few weights multiplies the weights by W instead, once.
+    fn factored(&self) -> Option<Factored<'_, T>> {
+        None
+    }
+}
+
+/// The factors of a map: φ(x) = ψ(x)·W.
+#[derive(Clone, Copy)]
+pub struct Factored<'a, T> {
+    /// ψ
+    pub first: &'a dyn FeatureMap<T>,
+    /// W, square and upper triangular
+    pub then: ArrayView2<'a, T>,
 }
 
 /// More features of a row are a slip of the hand.
@@ -97,6 +118,22 @@ pub enum MapSpec {
     TensorSketch(TensorSketchSpec),
     /// All products of two or three inputs, of the polynomial kernel: [`ExpansionMap`].
     Expansion(ExpansionSpec),
+    /// Waves of the logarithm of every input, of the additive χ² kernel: [`AdditiveChi2Map`].
+    AdditiveChi2 {
+        /// samples of the spectrum
+        n_steps: usize,
+        /// how far they are apart; that of the paper for up to three if none is given
+        interval: Option<f64>,
+    },
+    /// Random units of a wide network, of the arc-cosine kernel: [`ArcCosineMap`].
+    ArcCosine {
+        /// number of units
+        n_components: usize,
+        /// 0: steps, 1: ramps, 2: squared ramps
+        degree: u32,
+    },
+    /// Kernel values with landmarks, of any kernel: [`LandmarkMap`].
+    Landmark(LandmarkSpec),
     /// A map, and a random projection of its features: [`ChainMap`].
     Chain {
         /// any map but another chain
@@ -171,6 +208,9 @@ impl MapSpec {
             Self::D2pkRp(ref spec) => spec.validate(),
             Self::TensorSketch(ref spec) => spec.validate(),
             Self::Expansion(ref spec) => spec.validate(),
+            Self::AdditiveChi2 { n_steps, interval } => additive_chi2::interval(n_steps, interval).map(drop),
+            Self::ArcCosine { n_components, degree } => arc_cosine::check(n_components, degree),
+            Self::Landmark(ref spec) => spec.validate(),
             Self::Chain { ref first, ref then } => {
                 if matches!(**first, Self::Chain { .. }) {
                     return Err(Error::parameter("first", "chain", "a map that is no chain itself"));
@@ -201,6 +241,9 @@ impl MapSpec {
             Self::D2pkRp(_) => "d2pk_rp",
             Self::TensorSketch(_) => "tensor_sketch",
             Self::Expansion(_) => "expansion",
+            Self::AdditiveChi2 { .. } => "additive_chi2",
+            Self::ArcCosine { .. } => "arc_cosine",
+            Self::Landmark(_) => "nystroem",
             Self::Chain { .. } => "chain",
             Self::GaussianProjection { .. } => "gaussian_projection",
             Self::SparseProjection { .. } => "sparse_projection",
@@ -220,10 +263,13 @@ impl MapSpec {
             | Self::PkRp(PkRpSpec { n_components, .. })
             | Self::D2pkRp(D2pkRpSpec { n_components, .. })
             | Self::TensorSketch(TensorSketchSpec { n_components, .. })
+            | Self::Landmark(LandmarkSpec { n_components, .. })
+            | Self::ArcCosine { n_components, .. }
             | Self::GaussianProjection { n_components }
             | Self::SparseProjection { n_components, .. }
             | Self::Srht { n_components } => n_components,
             Self::Expansion(ref spec) => spec.n_components(n_inputs),
+            Self::AdditiveChi2 { n_steps, .. } => additive_chi2::n_components(n_inputs, n_steps),
             Self::Chain { ref first, ref then } => then.n_components(first.n_components(n_inputs)),
             Self::Hadamard { blocks } => blocks.n_components(n_inputs),
             Self::Identity => n_inputs,
@@ -255,8 +301,11 @@ impl MapSpec {
             | Self::D2pkRp(D2pkRpSpec { gamma, .. })
             | Self::TensorSketch(TensorSketchSpec { gamma, .. })
             | Self::Expansion(ExpansionSpec { gamma, .. }) => Some(gamma),
+            Self::Landmark(LandmarkSpec { kernel, gamma, .. }) => kernel.has_gamma().then_some(gamma),
             Self::Chain { first, .. } => first.gamma_mut(),
-            Self::GaussianProjection { .. }
+            Self::AdditiveChi2 { .. }
+            | Self::ArcCosine { .. }
+            | Self::GaussianProjection { .. }
             | Self::SparseProjection { .. }
             | Self::Srht { .. }
             | Self::Hadamard { .. }
@@ -268,7 +317,9 @@ impl MapSpec {
     pub fn distance(&self) -> Distance {
         match self {
             Self::Chain { first, .. } => first.distance(),
-            Self::Spectral(SpectralSpec { kernel: SpectralKernel::Laplace, .. }) | Self::Binning { .. } => Distance::L1,
+            Self::Spectral(SpectralSpec { kernel: SpectralKernel::Laplace, .. })
+            | Self::Landmark(LandmarkSpec { kernel: KernelFamily::Laplace, .. })
+            | Self::Binning { .. } => Distance::L1,
             _ => Distance::SquaredL2,
         }
     }
@@ -295,7 +346,8 @@ impl MapSpec {
             }
             Self::D2pkRp(spec) => spec.law.n_entries(d, n.saturating_mul(spec.n_terms as u64)),
             Self::TensorSketch(spec) => (2 * u64::from(spec.degree)).saturating_mul(d).saturating_add(6 * n),
-            Self::GaussianProjection { .. } => d.saturating_mul(n),
+            Self::Landmark(spec) => spec.n_entries(n_inputs),
+            Self::ArcCosine { .. } | Self::GaussianProjection { .. } => d.saturating_mul(n),
             Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
             Self::Srht { .. } => {
                 n.div_ceil(padded_len(n_inputs) as u64).saturating_mul(2 * padded_len(n_inputs) as u64)
@@ -303,7 +355,7 @@ impl MapSpec {
             Self::Chain { first, then } => {
                 first.n_entries(n_inputs).saturating_add(then.n_entries(first.n_components(n_inputs)))
             }
-            Self::Expansion(_) | Self::Hadamard { .. } | Self::Identity => 0,
+            Self::Expansion(_) | Self::AdditiveChi2 { .. } | Self::Hadamard { .. } | Self::Identity => 0,
         }
     }
 
@@ -311,6 +363,7 @@ impl MapSpec {
     pub fn n_drawn_from(&self, n_inputs: usize) -> u64 {
         match self {
             Self::Spectral(spec) => spec.n_drawn_from(n_inputs),
+            Self::Landmark(spec) => spec.n_fitted_from(),
             Self::Chain { first, .. } => first.n_drawn_from(n_inputs),
             _ => 0,
         }
@@ -327,6 +380,25 @@ impl MapSpec {
 
     fn first_of_chain(&self) -> Option<&Self> {
         if let Self::Chain { first, .. } = self { Some(first) } else { None }
+    }
+
+    /// What must be learned of the rows, where landmarks must.
+    pub fn landmarks(&self) -> Option<&LandmarkSpec> {
+        match self {
+            Self::Landmark(spec) => Some(spec),
+            Self::Chain { first, .. } => first.landmarks(),
+            _ => None,
+        }
+    }
+
+    /// The same map of so many landmarks.
+    pub(crate) fn with_landmarks(mut self, n: usize) -> Self {
+        match &mut self {
+            Self::Landmark(spec) => spec.n_components = n,
+            Self::Chain { first, .. } => **first = first.as_ref().clone().with_landmarks(n),
+            _ => {}
+        }
+        self
     }
 
     /// The map in numbers; `gamma` is of no use to a map without one.
@@ -361,12 +433,22 @@ impl ResolvedMap {
         Ok(())
     }
 
-    /// Builds the map.
+    /// Builds the map, which has nothing to learn.
     ///
     /// # Errors
-    /// As [`ResolvedMap::validate`], for a width beyond the float type, and where memory is short.
+    /// As [`ResolvedMap::validate`], for a width beyond the float type, where memory is short, and [`Error::Model`] for a map of
+    /// landmarks.
     pub fn build<T: Scalar>(&self) -> Result<Box<dyn FeatureMap<T>>> {
+        self.build_with(None)
+    }
+
+    /// Builds the map, of what it learned where that is anything.
+    ///
+    /// # Errors
+    /// As [`ResolvedMap::build`], and [`Error::Model`] for landmarks of another shape.
+    pub fn build_with<T: Scalar>(&self, landmarks: Option<&Landmarks<T>>) -> Result<Box<dyn FeatureMap<T>>> {
         self.validate()?;
+        self.check_landmarks(landmarks)?;
         if let MapSpec::Spectral(spec) = &self.spec {
             spec.check_scale::<T>(self.gamma())?;
         }
@@ -386,7 +468,12 @@ impl ResolvedMap {
             MapSpec::Chain { ref then, .. } => {
                 let first = self.first_of_chain().expect("a chain");
                 let then = then.resolve(f64::NAN, first.n_components(), chain::seed_behind(seed));
-                Box::new(ChainMap::new(first.build()?, then.build()?))
+                Box::new(ChainMap::new(first.build_with(landmarks)?, then.build()?))
+            }
+            MapSpec::Landmark(_) => Box::new(LandmarkMap::new(self.kernel(), landmarks.expect("they were checked"))?),
+            MapSpec::AdditiveChi2 { n_steps, interval } => Box::new(AdditiveChi2Map::new(n_inputs, n_steps, interval)?),
+            MapSpec::ArcCosine { n_components, degree } => {
+                Box::new(ArcCosineMap::new(n_inputs, n_components, degree, seed)?)
             }
             MapSpec::GaussianProjection { n_components } => {
                 Box::new(ProjectionMap::gaussian(n_inputs, n_components, seed)?)
@@ -398,6 +485,21 @@ impl ResolvedMap {
             MapSpec::Hadamard { blocks } => Box::new(HadamardMap::new(n_inputs, blocks)),
             MapSpec::Identity => Box::new(IdentityMap::new(n_inputs)),
         })
+    }
+
+    /// Checks that landmarks are there where they must be, of the right shape, and not where they must not.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where they do not fit.
+    pub(crate) fn check_landmarks<T: Scalar>(&self, landmarks: Option<&Landmarks<T>>) -> Result<()> {
+        let found = landmarks.map(|landmarks| (landmarks.rows().n_rows(), landmarks.rows().n_inputs()));
+        let expected = self.spec.landmarks().map(|spec| (spec.n_components, self.n_inputs));
+        if found == expected {
+            return Ok(());
+        }
+        let shape =
+            |shape: Option<(usize, usize)>| shape.map_or("none".to_owned(), |(n, d)| format!("{n} of {d} inputs"));
+        Err(Error::Model(format!("landmarks: {}, the spec has {}", shape(found), shape(expected))))
     }
 
     /// The map whose features a chain projects.
@@ -415,9 +517,12 @@ impl ResolvedMap {
         match &self.spec {
             MapSpec::Spectral(spec) => spec.kernel.with_gamma(self.gamma()),
             MapSpec::Binning { .. } => Kernel::Laplace { gamma: self.gamma() },
+            MapSpec::AdditiveChi2 { .. } => Kernel::AdditiveChi2,
+            MapSpec::ArcCosine { degree, .. } => Kernel::ArcCosine { degree: *degree },
             MapSpec::Chain { .. } => self.first_of_chain().expect("a chain").kernel(),
             MapSpec::D2pkRp(spec) => spec.kernel(self.gamma()),
             MapSpec::Maclaurin(spec) => spec.kernel.with_gamma(self.gamma()),
+            MapSpec::Landmark(spec) => spec.kernel.with_gamma(self.gamma()),
             MapSpec::TensorSrht(TensorSrhtSpec { degree, c, .. })
             | MapSpec::PkRp(PkRpSpec { degree, c, .. })
             | MapSpec::TensorSketch(TensorSketchSpec { degree, c, .. })
@@ -476,6 +581,8 @@ mod tests {
             MapSpec::PkRp(PkRpSpec::new(2, 2)),
             MapSpec::D2pkRp(D2pkRpSpec { n_terms: 2, ..D2pkRpSpec::new(2) }),
             MapSpec::TensorSketch(TensorSketchSpec::new(2, 2)),
+            MapSpec::ArcCosine { n_components: 2, degree: 1 },
+            MapSpec::Landmark(LandmarkSpec { gamma, ..LandmarkSpec::new(2) }),
             MapSpec::Chain {
                 first: Box::new(MapSpec::TensorSketch(TensorSketchSpec::new(4, 2))),
                 then: Box::new(MapSpec::Srht { n_components: 2 }),

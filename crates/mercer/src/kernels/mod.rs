@@ -35,7 +35,7 @@
 //! counts the stored values of x) and n·m exponentials or the like, on the calling thread. Memory beside the result: blocks of
 //! at most 256 rows of x and y, in f64.
 //!
-//! Gram matrices are centred in feature space by [`GramCentring`].
+//! Gram matrices are centred in feature space by [`GramCentring`]. Values with landmarks that stay are [`KernelColumns`].
 //!
 //! References: RW06, Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006. VZ12, Vedaldi and Zisserman,
 //! "Efficient additive kernels via explicit feature maps", PAMI 34, 2012. ZMLS07, Zhang, Marszałek, Lazebnik and Schmid, "Local
@@ -59,8 +59,10 @@
 mod angles;
 mod arc_cosine;
 mod centring;
+mod columns;
 mod decreasing;
 mod distances;
+mod family;
 mod formula;
 mod matern;
 mod overlaps;
@@ -77,7 +79,9 @@ use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2, Axis, Zip, s};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use centring::{GramCentring, GramSums, centre_in_place};
+pub use columns::KernelColumns;
 pub use distances::squared_distances_into;
+pub use family::KernelFamily;
 
 use crate::dataset::Rows;
 use crate::{Error, Result};

@@ -9,7 +9,8 @@
 //! Whoever evaluates may do so for many such states together: each goes at its own pace.
 //!
 //! Half the decrement, −gᵀd/2 of the quasi-Newton direction d, estimates how far the value is from its minimum; the
-//! search ends when that is below `tol` times the value.
+//! search ends when that is below `tol` times the value. Where P is not the Hessian here, that is believed only after a step, whose γ
+//! tells by how much P is off: of a hinge most rows may have no curvature at the start of a search, and P that of all of them.
 
 use std::collections::VecDeque;
 
@@ -19,6 +20,8 @@ pub(crate) const STEPS_KEPT: usize = 12;
 const ARMIJO: f64 = 1e-4;
 /// Shortenings of one step before rounding is blamed.
 const MOST_CUTS: usize = 20;
+/// P is not taken to be further off than this before a step tells.
+const UNKNOWN: f64 = 1e-3;
 
 /// A search for the minimum of one function.
 #[derive(Debug)]
@@ -149,8 +152,9 @@ impl Lbfgs {
         self.set_trial();
     }
 
-    /// Takes P⁻¹ of the gradient at the point, and chooses the next trial.
-    pub(super) fn advance(&mut self, preconditioned: Vec<f64>, tol: f64) {
+    /// Takes P⁻¹ of the gradient at the point, and chooses the next trial; `is_hessian` says that P is the Hessian at the point, or
+    /// was at one not far.
+    pub(super) fn advance(&mut self, preconditioned: Vec<f64>, tol: f64, is_hessian: bool) {
         if let Some(mut pair) = self.pairs.pop_back() {
             // Of a convex function the product is positive but for rounding.
             pair.preconditioned = difference(&preconditioned, &self.preconditioned);
@@ -170,7 +174,8 @@ impl Lbfgs {
             self.direction = self.preconditioned.iter().map(|x| -x).collect();
             self.slope = dot(&self.direction, &self.gradient);
         }
-        if -0.5 * self.slope <= tol * self.value {
+        let far = if is_hessian || !self.pairs.is_empty() { 1.0 } else { UNKNOWN };
+        if -0.5 * self.slope <= far * tol * self.value {
             self.state = State::Converged;
             return;
         }
@@ -243,6 +248,7 @@ mod tests {
         tol: f64,
         function: impl Fn(&[f64]) -> (f64, Vec<f64>),
         preconditioner: impl Fn(&[f64]) -> Vec<f64>,
+        is_hessian: bool,
     ) -> usize {
         let mut evaluations = 0;
         while evaluations < 500 {
@@ -251,7 +257,7 @@ mod tests {
             search.receive(value, gradient);
             if search.state() == State::Stepped {
                 let preconditioned = preconditioner(search.gradient());
-                search.advance(preconditioned, tol);
+                search.advance(preconditioned, tol, is_hessian);
             }
             if matches!(search.state(), State::Converged | State::Stuck) {
                 break;
@@ -270,11 +276,11 @@ mod tests {
     #[test]
     fn a_quadratic_with_and_without_its_hessian() {
         let mut plain = Lbfgs::new(vec![0.0; 40], 1e-15);
-        let slow = minimize(&mut plain, 1e-10, quadratic, <[f64]>::to_vec);
+        let slow = minimize(&mut plain, 1e-10, quadratic, <[f64]>::to_vec, false);
         let mut exact = Lbfgs::new(vec![0.0; 40], 1e-15);
         let inverse =
             |g: &[f64]| g.iter().enumerate().map(|(i, g)| g / (2.0 * 10.0_f64.powf(i as f64 * 3.0 / 39.0))).collect();
-        let fast = minimize(&mut exact, 1e-10, quadratic, inverse);
+        let fast = minimize(&mut exact, 1e-10, quadratic, inverse, true);
         assert_eq!((exact.state(), fast), (State::Converged, 2), "one Newton step");
         assert_eq!(plain.state(), State::Converged);
         assert!(slow > 20, "{slow}");
@@ -289,9 +295,21 @@ mod tests {
     fn steps_that_overshoot_are_cut() {
         let function = |x: &[f64]| (x[0].cosh().ln() + 1e-3, vec![x[0].tanh()]);
         let mut search = Lbfgs::new(vec![3.0], 1e-15);
-        minimize(&mut search, 1e-12, function, |g| vec![100.0 * g[0]]);
+        minimize(&mut search, 1e-12, function, |g| vec![100.0 * g[0]], false);
         assert_eq!(search.state(), State::Converged);
         assert!(search.point()[0].abs() < 1e-6, "{search:?}");
+    }
+
+    /// P ten thousand times too large makes the start look like the minimum.
+    #[test]
+    fn a_preconditioner_that_is_far_off_does_not_end_the_search() {
+        let function = |x: &[f64]| (0.5 * (x[0] - 1.0).powi(2) + 1e-3, vec![x[0] - 1.0]);
+        for (is_hessian, expected) in [(true, 0.0), (false, 1.0)] {
+            let mut search = Lbfgs::new(vec![0.0], 1e-15);
+            minimize(&mut search, 1e-2, function, |g| vec![1e-4 * g[0]], is_hessian);
+            assert_eq!(search.state(), State::Converged);
+            assert!((search.point()[0] - expected).abs() < 0.01, "{search:?}");
+        }
     }
 
     #[test]
@@ -299,7 +317,7 @@ mod tests {
         // Values know three digits only, and the gradient lies.
         let function = |x: &[f64]| ((x[0] * x[0] * 1e3).round() / 1e3 + 1.0, vec![2.0 * x[0] - 1.0]);
         let mut search = Lbfgs::new(vec![0.1], 0.0);
-        let evaluations = minimize(&mut search, 1e-12, function, |g| vec![0.5 * g[0]]);
+        let evaluations = minimize(&mut search, 1e-12, function, |g| vec![0.5 * g[0]], false);
         assert!(evaluations < 500);
         assert_eq!(search.state(), State::Stuck);
     }

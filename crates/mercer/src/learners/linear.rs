@@ -4,6 +4,7 @@ use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::dataset::Rows;
+use crate::pivoted::times_transposed;
 use crate::{Error, Result};
 
 /// scores = features · weights + intercept.
@@ -48,6 +49,16 @@ impl<T: Scalar> LinearModel<T> {
         }
         let intercept = self.intercept.iter().zip(factors).map(|(&b, &factor)| b * factor).collect();
         Self::new(self.weights, intercept)
+    }
+
+    /// The model of ψ(x) that scores as this one does of ψ(x)·W, for an upper triangular W; by the threads of the current pool.
+    ///
+    /// # Errors
+    /// As [`LinearModel::new`].
+    pub(crate) fn behind(&self, w: ArrayView2<'_, T>) -> Result<Self> {
+        let by_output = self.weights.t().mapv(Scalar::to_f64).as_standard_layout().into_owned();
+        let weights = times_transposed(&by_output, w).t().mapv(T::from_f64);
+        Self::new(weights, self.intercept.clone())
     }
 
     /// n_components × n_outputs

@@ -8,12 +8,15 @@ use mercer_simd::{Aligned, CsrMatrix, InstructionSet, Scalar, huge_pages};
 use ndarray::{Array2, ArrayViewMut2, Axis, concatenate};
 use rayon::prelude::*;
 
-use crate::dataset::{Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetUse, panel_rows};
+use crate::budget::{choose, choose_balanced};
+use crate::dataset::{
+    Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetEncoder, TargetUse, panel_rows,
+};
 use crate::driver::Driver;
-use crate::feature_maps::{FeatureMap, Gamma, MapSpec, ResolvedMap};
+use crate::feature_maps::{FeatureMap, Gamma, LandmarkSpec, Landmarks, MapSpec, ResolvedMap};
 use crate::metrics::{ApproximationReport, approximation};
 use crate::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
-use crate::random::{Purpose, sample};
+use crate::random::{Purpose, Stream, sample};
 use crate::room::check_features;
 use crate::{Error, Result};
 
@@ -29,6 +32,7 @@ const TIMED_RUNS: (usize, Duration) = (5, Duration::from_millis(50));
 pub struct Features<T> {
     preprocess: Preprocess<T>,
     spec: ResolvedMap,
+    landmarks: Option<Arc<Landmarks<T>>>,
     /// Drawn when it is first used: a model file does not back the size of a random matrix, rows of its width do.
     map: OnceLock<Arc<dyn FeatureMap<T>>>,
 }
@@ -61,20 +65,55 @@ impl<T: Scalar> Features<T> {
         seed: u64,
         driver: &Driver<'_>,
     ) -> Result<Self> {
+        Self::fit_around(dataset, preprocess, map, seed, driver, None)
+    }
+
+    /// [`Features::fit_undrawn`], with these landmarks, which are scaled already, where there are any.
+    ///
+    /// # Errors
+    /// As [`Features::fit`]; [`Error::Parameter`] for landmarks of a map that has none.
+    pub fn fit_around(
+        dataset: &Dataset,
+        preprocess: PreprocessSpec,
+        map: &MapSpec,
+        seed: u64,
+        driver: &Driver<'_>,
+        given: Option<&PanelRows<T>>,
+    ) -> Result<Self> {
         map.validate()?;
         check_width(dataset, map)?;
         let preprocess = fit_preprocess(dataset, preprocess, driver)?;
         let gamma = resolve_gamma(dataset, &preprocess, map, seed, driver)?;
-        Self::from_parts(preprocess, map.resolve(gamma, dataset.n_inputs(), seed))
+        let spec = map.resolve(gamma, dataset.n_inputs(), seed);
+        let Some(wanted) = map.landmarks() else {
+            return match given {
+                None => Self::from_parts(preprocess, spec, None),
+                Some(_) => Err(Error::parameter("landmarks", "given", "left out: this map has none")),
+            };
+        };
+        spec.validate()?;
+        let landmarks = match given {
+            None => fit_landmarks(dataset, &preprocess, (wanted, &spec), driver)?,
+            Some(given) => {
+                let (got, expected) = (given.view().n_inputs(), dataset.n_inputs());
+                if got != expected {
+                    return Err(Error::Inputs { context: "landmarks".to_owned(), got, expected });
+                }
+                driver.time("fit map", || Landmarks::fit(spec.kernel(), given))?
+            }
+        };
+        let spec = ResolvedMap { spec: spec.spec.with_landmarks(landmarks.rows().n_rows()), ..spec };
+        Self::from_parts(preprocess, spec, Some(landmarks))
     }
 
     /// Puts fitted parts together.
     ///
     /// # Errors
-    /// As [`ResolvedMap::validate`].
-    pub fn from_parts(preprocess: Preprocess<T>, spec: ResolvedMap) -> Result<Self> {
+    /// As [`ResolvedMap::validate`]; [`Error::Model`] for landmarks that the map has not, or has not of this shape.
+    pub fn from_parts(preprocess: Preprocess<T>, spec: ResolvedMap, landmarks: Option<Landmarks<T>>) -> Result<Self> {
         spec.validate()?;
-        Ok(Self { preprocess, spec, map: OnceLock::new() })
+        spec.check_landmarks(landmarks.as_ref())?;
+        Ok(Self { preprocess, spec, landmarks: landmarks.map(Arc::new), map: OnceLock::new() })
     }
 
     /// The fitted scaling.
@@ -87,6 +126,11 @@ impl<T: Scalar> Features<T> {
         &self.spec
     }
 
+    /// What the map learned of the rows, where that is anything.
+    pub fn landmarks(&self) -> Option<&Landmarks<T>> {
+        self.landmarks.as_deref()
+    }
+
     /// The map, drawn when first asked for.
     ///
     /// # Errors
@@ -94,7 +138,7 @@ impl<T: Scalar> Features<T> {
     pub fn map(&self) -> Result<&dyn FeatureMap<T>> {
         if self.map.get().is_none() {
             // Another thread may have been faster: both drew the same.
-            let _ = self.map.set(self.spec.build()?.into());
+            let _ = self.map.set(self.spec.build_with(self.landmarks())?.into());
         }
         Ok(&**self.map.get().expect("it was just set"))
     }
@@ -113,8 +157,21 @@ impl<T: Scalar> Features<T> {
         each: impl FnMut(Rows<'_, T>, &PanelTargets) -> Result<()> + Send,
     ) -> Result<()> {
         self.check_inputs(dataset)?;
+        self.for_each_by(self.map()?, stage, driver, dataset, targets, each)
+    }
+
+    /// [`Features::for_each`] by another map of the same inputs.
+    pub(super) fn for_each_by(
+        &self,
+        map: &dyn FeatureMap<T>,
+        stage: &'static str,
+        driver: &Driver<'_>,
+        dataset: &Dataset,
+        targets: TargetUse<'_>,
+        each: impl FnMut(Rows<'_, T>, &PanelTargets) -> Result<()> + Send,
+    ) -> Result<()> {
         let panels = Panels::new(dataset, self.spec.n_inputs(), targets, Selection::All)?;
-        driver.for_each_features(stage, dataset.n_rows(), panels, (&self.preprocess, self.map()?), each)
+        driver.for_each_features(stage, dataset.n_rows(), panels, (&self.preprocess, map), each)
     }
 
     /// The features of rows, scaled and mapped in panels.
@@ -136,10 +193,10 @@ impl<T: Scalar> Features<T> {
             let start = at * n_panel;
             let panel = rows.slice(start, start + out.nrows());
             if self.preprocess.kind() == PreprocessSpec::None {
-                driver.transform(self.map()?, panel, out.view_mut())?;
+                driver.transform(self.map()?, panel, out.view_mut()).map_err(|error| error.behind(start))?;
             } else {
                 let scaled = self.scaled(panel);
-                driver.transform(self.map()?, scaled.view(), out.view_mut())?;
+                driver.transform(self.map()?, scaled.view(), out.view_mut()).map_err(|error| error.behind(start))?;
             }
             let isa = InstructionSet::best();
             let is_finite = |i: usize| all_finite(isa, out.row(i).as_slice().expect("row-major"));
@@ -174,7 +231,7 @@ impl<T: Scalar> Features<T> {
     }
 
     /// Before the map is drawn: its size may be anything, that of rows is real.
-    fn check_inputs(&self, dataset: &Dataset) -> Result<()> {
+    pub(super) fn check_inputs(&self, dataset: &Dataset) -> Result<()> {
         let (got, expected) = (dataset.n_inputs(), self.spec.n_inputs());
         if got == expected || (dataset.info().layout == Layout::Sparse && got < expected) {
             return Ok(());
@@ -211,7 +268,17 @@ impl<T: Scalar> Features<T> {
         driver.time("time", || seconds_per_row(map, sampled.view(), driver))
     }
 
-    fn sample_rows(&self, dataset: &Dataset, seed: u64, n_rows: usize, driver: &Driver<'_>) -> Result<PanelRows<T>> {
+    /// A seeded sample of scaled rows, in their order.
+    ///
+    /// # Errors
+    /// What the source finds wrong, rows of another width, or [`Error::Interrupted`].
+    pub fn sample_rows(
+        &self,
+        dataset: &Dataset,
+        seed: u64,
+        n_rows: usize,
+        driver: &Driver<'_>,
+    ) -> Result<PanelRows<T>> {
         self.check_inputs(dataset)?;
         sample_rows(dataset, (&self.preprocess, self.spec.n_inputs()), driver, seed, n_rows)
     }
@@ -266,6 +333,62 @@ fn resolve_gamma<T: Scalar>(
             driver.time("gamma", || Gamma::from_sample(distance, rows.view()))
         }
     }
+}
+
+/// Chooses landmarks among scaled rows, and learns what their kernel values are multiplied by.
+fn fit_landmarks<T: Scalar>(
+    dataset: &Dataset,
+    preprocess: &Preprocess<T>,
+    (wanted, spec): (&LandmarkSpec, &ResolvedMap),
+    driver: &Driver<'_>,
+) -> Result<Landmarks<T>> {
+    let (m, method, kernel) = (wanted.n_components, wanted.budget.method, spec.kernel());
+    // Of its own: the rows on which the map is compared with its kernel must not be the landmarks.
+    let seed = Stream::new(spec.seed, Purpose::Landmark).bits(0);
+    let n_candidates = method.n_candidates(m, dataset.n_rows());
+    let chosen = if wanted.budget.balanced {
+        let (rows, classes) = sample_classes(dataset, preprocess, driver, seed, n_candidates.max(4096))?;
+        driver
+            .time("budget", || choose_balanced(method, kernel, (rows.view(), &classes), m, seed))
+            .map_err(of_sample)?
+    } else {
+        let rows = sample_rows(dataset, (preprocess, spec.n_inputs()), driver, seed, n_candidates)?;
+        driver.time("budget", || choose(method, kernel, rows.view(), m, seed)).map_err(of_sample)?
+    };
+    driver.check_interrupted()?;
+    driver.time("fit map", || Landmarks::fit(kernel, &chosen)).map_err(of_sample)
+}
+
+/// Of rows that were sampled the number of a row says nothing.
+fn of_sample(error: Error) -> Error {
+    let Error::Negative { value, .. } = error else { return error };
+    let expected = "another, or for values of at least 0: shift or scale them (as min-max does)";
+    Error::parameter("kernel", format!("a chi-squared one for a value of {value}"), expected)
+}
+
+/// [`sample_rows`] with the numbers of their classes.
+fn sample_classes<T: Scalar>(
+    dataset: &Dataset,
+    preprocess: &Preprocess<T>,
+    driver: &Driver<'_>,
+    seed: u64,
+    n_rows: usize,
+) -> Result<(PanelRows<T>, Vec<u32>)> {
+    let encoder = dataset.targets().map(|targets| targets.encoder(None)).transpose()?;
+    let Some(encoder @ TargetEncoder::Classes { .. }) = encoder else {
+        return Err(Error::parameter("balanced", "on", "off for data without classes"));
+    };
+    let selection = Selection::rows(sample(seed, Purpose::Sample, dataset.n_rows(), n_rows));
+    let panels = Panels::<T>::new(dataset, dataset.n_inputs(), TargetUse::Encoded(&encoder), selection)?;
+    let (mut taken, mut classes) = (Vec::new(), Vec::new());
+    driver.for_each_panel("sample", dataset.n_rows(), panels, Some(preprocess), |panel| {
+        taken.push(panel.rows);
+        if let PanelTargets::Classes(of_panel) = panel.targets {
+            classes.extend(of_panel);
+        }
+        Ok(())
+    })?;
+    Ok((join(&taken, dataset.n_inputs()), classes))
 }
 
 /// A seeded sample of scaled rows: the same rows whatever the order of blocks, a smaller one is part of a larger one.

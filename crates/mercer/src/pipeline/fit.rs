@@ -1,5 +1,7 @@
 //! Fitting a pipeline: a few passes over the data, each block of rows scaled, mapped and summed while in cache.
 
+use std::sync::OnceLock;
+
 use mercer_simd::Scalar;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,18 @@ pub struct FitReport {
     pub convergence: Option<Convergence>,
     /// rows held out whose scores became probabilities; absent where that was not asked for or needs none
     pub calibration_rows: Option<u64>,
+    /// of a map of landmarks
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landmarks: Option<LandmarkReport>,
+}
+
+/// How many of the landmarks add anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandmarkReport {
+    /// as many were asked for
+    pub asked: usize,
+    /// as many are left: the others are given by these
+    pub rank: usize,
 }
 
 impl<T: Scalar> Pipeline<T> {
@@ -71,6 +85,11 @@ impl<T: Scalar> Pipeline<T> {
             lambda: learned.choice,
             convergence: learned.convergence,
             calibration_rows: learned.calibration.as_ref().map(|calibration| calibration.n_rows),
+            landmarks: spec
+                .map
+                .landmarks()
+                .zip(features.landmarks())
+                .map(|(asked, found)| LandmarkReport { asked: asked.n_components, rank: found.rows().n_rows() }),
         };
         let resolved = ResolvedSpec {
             preprocess: features.preprocess().kind(),
@@ -87,7 +106,7 @@ impl<T: Scalar> Pipeline<T> {
             seed: spec.seed,
         };
         let outputs = Outputs::from(&encoder);
-        Ok((Self { spec: resolved, outputs, encoder, features, model }, report))
+        Ok((Self { spec: resolved, outputs, encoder, features, model, folded: OnceLock::new() }, report))
     }
 }
 

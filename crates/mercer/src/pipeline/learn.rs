@@ -5,17 +5,19 @@ mod epochs;
 use std::borrow::Cow;
 
 use mercer_simd::{CsrMatrix, Scalar};
-use ndarray::{Array1, Array2, Axis, CowArray, Ix2, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2, s};
 use rayon::prelude::*;
 
 use super::calibrate::Calibration;
 use super::learning_targets;
 use crate::dataset::{self, Dataset, Folds, PanelRows, PanelTargets, Panels, Rows, Selection, TargetEncoder};
+use crate::feature_maps::Factored;
 use crate::learners::{
     AllRows, ClassWeight, Convergence, Diagonal, DualLoss, DualParams, DualSolution, Lambda, LearnerSpec, LinearModel,
     Loss, Newton, Objective, Passes, Preconditioner, RowTargets, Sampled, Scheme, Solver, Stopping, minimize,
     solve_dual,
 };
+use crate::pivoted::multiply;
 use crate::random::{Purpose, sample};
 use crate::selection::lambda::{self, Fitting, Judge, LambdaChoice, MOST_STORED, Score, Validation};
 use crate::{Error, Result};
@@ -28,6 +30,8 @@ const MIN_ROWS_TO_HOLD_OUT: u64 = 20;
 const TRIAL_TOL: f64 = 1e-3;
 /// λs tried beyond the best.
 const PATIENCE: usize = 2;
+/// Rows that a thread multiplies by the second factor of a map.
+const WHITENED: usize = 256;
 
 /// A learned model, and how it came about.
 pub(super) struct Learned<T> {
@@ -95,7 +99,7 @@ fn iterative<T: Scalar>(
     spec: &LearnerSpec,
     validation: Option<Validation>,
 ) -> Result<Learned<T>> {
-    let rows = TrainingRows::gather(fitting)?;
+    let rows = TrainingRows::gather_factored(fitting)?;
     let targets = rows.row_targets(spec.class_weight);
     let mut preconditioner = rows.preconditioner(spec)?;
     let solve = |task: Task<'_, T>| {
@@ -349,6 +353,10 @@ fn finite_targets<T: Scalar>(fitting: &Fitting<'_, T>, panel: &PanelTargets) -> 
 /// The features of all rows, kept where memory allows, and their targets.
 struct TrainingRows<'f, 'a, T> {
     fitting: &'f Fitting<'a, T>,
+    /// the same, or with the first factor of its map
+    read: Fitting<'a, T>,
+    /// the other factor
+    then: Option<ArrayView2<'a, T>>,
     kept: Option<PanelRows<T>>,
     targets: Array2<T>,
     /// of a classification
@@ -357,6 +365,22 @@ struct TrainingRows<'f, 'a, T> {
 
 impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     fn gather(fitting: &'f Fitting<'a, T>) -> Result<Self> {
+        Self::gather_by(fitting, *fitting, None)
+    }
+
+    /// By the first factor of a map that has two, where many passes over many features are to come: the other is for the weights,
+    /// and no row is ever multiplied by it but those of a sample.
+    fn gather_factored(fitting: &'f Fitting<'a, T>) -> Result<Self> {
+        let scheme = Scheme::of(fitting.dataset.n_rows() as usize, fitting.map.n_components(), false);
+        match (fitting.map.factored(), scheme) {
+            (Some(Factored { first, then }), Scheme::Sampled(_)) => {
+                Self::gather_by(fitting, Fitting { map: first, ..*fitting }, Some(then))
+            }
+            _ => Self::gather(fitting),
+        }
+    }
+
+    fn gather_by(fitting: &'f Fitting<'a, T>, read: Fitting<'a, T>, then: Option<ArrayView2<'a, T>>) -> Result<Self> {
         let n_rows = fitting.dataset.n_rows();
         let (mut targets, mut classes) = (Vec::new(), Vec::new());
         let mut each = |panel: &PanelTargets| {
@@ -369,7 +393,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         let panels = Panels::new(fitting.dataset, fitting.map.n_inputs(), fitting.targets(), Selection::All)?;
         let keeps = fitting.feature_bytes() <= fitting.driver.memory();
         let kept = if keeps {
-            let parts = (fitting.preprocess, fitting.map);
+            let parts = (fitting.preprocess, read.map);
             Some(fitting.driver.collect_features(n_rows, fitting.n_stored(), panels, parts, &mut each)?)
         } else {
             fitting.driver.for_each_panel("targets", n_rows, panels, None, |panel| each(&panel.targets))?;
@@ -377,7 +401,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         };
         let n_outputs = fitting.encoder.n_outputs();
         let targets = Array2::from_shape_vec((targets.len() / n_outputs, n_outputs), targets).expect("whole rows");
-        Ok(Self { fitting, kept, targets, classes })
+        Ok(Self { fitting, read, then, kept, targets, classes })
     }
 
     /// What the solvers are told.
@@ -420,7 +444,10 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
             Scheme::Sampled(wanted) => {
                 let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
                 chosen.sort_unstable();
-                let rows = self.features_of(&chosen)?;
+                let mut rows = self.features_of(&chosen)?;
+                if let Some(then) = self.then {
+                    rows = driver.time("solve", || whitened(&rows, then));
+                }
                 let sampled = driver.time("solve", || Sampled::new(rows, n_rows, curvature, spec.intercept));
                 Ok(Preconditioner::Sampled(sampled))
             }
@@ -467,7 +494,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         let mut out = Array2::zeros((chosen.len(), self.n_components()));
         let Some(kept) = &self.kept else {
             let mut filled = 0;
-            self.fitting.for_each("sample", Selection::rows(chosen.to_vec()), |features, _| {
+            self.read.for_each("sample", Selection::rows(chosen.to_vec()), |features, _| {
                 features.write_dense(out.slice_mut(s![filled..filled + features.n_rows(), ..]));
                 filled += features.n_rows();
                 Ok(())
@@ -485,6 +512,10 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     fn score(&self, model: &LinearModel<T>, targets: &Array2<T>, judges: &[bool], loss: Loss) -> Result<Score> {
         let mut score = Score::default();
         let is_classes = !self.classes.is_empty();
+        let model = &match self.then {
+            Some(then) => Cow::Owned(self.fitting.driver.install(|| model.behind(then))?),
+            None => Cow::Borrowed(model),
+        };
         self.for_each("validate", &mut |first, features| {
             let chosen: Vec<usize> = (0..features.n_rows()).filter(|i| judges[first + i]).collect();
             let mut outputs = Array2::zeros((features.n_rows(), model.n_outputs()));
@@ -496,6 +527,18 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         })?;
         Ok(score)
     }
+}
+
+/// rows·W, by the threads of the current pool.
+fn whitened<T: Scalar>(rows: &Array2<T>, then: ArrayView2<'_, T>) -> Array2<T> {
+    let mut out = Array2::zeros(rows.dim());
+    let parts = out
+        .axis_chunks_iter_mut(Axis(0), WHITENED)
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .zip(rows.axis_chunks_iter(Axis(0), WHITENED).collect::<Vec<_>>());
+    parts.for_each(|(out, rows)| multiply(rows, then, out));
+    out
 }
 
 fn spread(values: impl Iterator<Item = f64>) -> f64 {
@@ -521,6 +564,10 @@ impl<T: Scalar> Passes<T> for TrainingRows<'_, '_, T> {
         self.fitting.map.n_components()
     }
 
+    fn then(&self) -> Option<ArrayView2<'_, T>> {
+        self.then
+    }
+
     fn for_each(
         &self,
         stage: &'static str,
@@ -530,7 +577,7 @@ impl<T: Scalar> Passes<T> for TrainingRows<'_, '_, T> {
             return self.fitting.driver.for_each_kept(stage, kept.view(), each);
         }
         let mut first = 0;
-        self.fitting.for_each(stage, Selection::All, |features, _| {
+        self.read.for_each(stage, Selection::All, |features, _| {
             each(first, features)?;
             first += features.n_rows();
             Ok(())

@@ -1,5 +1,7 @@
 //! A pipeline that learns from rows as they come.
 
+use std::sync::OnceLock;
+
 use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView1, s};
 
@@ -33,7 +35,7 @@ use crate::{Error, Result};
 /// let classes = vec![ClassLabel::Text("far".into()), ClassLabel::Text("near".into())];
 /// let spec = LearnerSpec::new(Loss::Logistic, Lambda::Value(1e-4));
 /// let outputs = Outputs::Classification { classes };
-/// let mut online = OnlinePipeline::new(Features::from_parts(scaling, map)?, outputs, &spec, 7)?;
+/// let mut online = OnlinePipeline::new(Features::from_parts(scaling, map, None)?, outputs, &spec, 7)?;
 ///
 /// let labels = TargetBlock::Text(vec!["near".into(), "far".into()]);
 /// online.partial_fit(&driver, array![[0.1, -0.2], [2.0, 1.5]].view().into(), &labels, None)?;
@@ -144,6 +146,7 @@ impl<T: Scalar> OnlinePipeline<T> {
             encoder: self.encoder.clone(),
             features: self.features.clone(),
             model: self.learner.model()?,
+            folded: OnceLock::new(),
         })
     }
 

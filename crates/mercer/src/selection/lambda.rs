@@ -100,6 +100,7 @@ pub struct FoldScores {
 }
 
 /// What the validation needs to know of the pipeline.
+#[derive(Clone, Copy)]
 pub(crate) struct Fitting<'a, T> {
     pub(crate) driver: &'a Driver<'a>,
     pub(crate) dataset: &'a Dataset,

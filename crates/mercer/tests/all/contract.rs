@@ -7,13 +7,18 @@ mod checks;
 mod products;
 
 use checks::{
-    DEPENDENT, Pair, Registered, Rule, SEED, SPECTRAL, STRUCTURED, Theory, U, check, linear, matrix,
+    DEPENDENT, Factory, Pair, Registered, Rule, SEED, SPECTRAL, STRUCTURED, Theory, U, check, linear, matrix,
     projection_variance, unbounded,
 };
+use mercer::Scalar;
+use mercer::dataset::PanelRows;
 use mercer::feature_maps::{
-    Allocation, Frequencies, Gamma, HadamardBlocks, MapSpec, PkRpSpec, SpectralKernel, SpectralSpec, VectorLaw, Waves,
+    Allocation, FeatureMap, Frequencies, Gamma, HadamardBlocks, LandmarkMap, Landmarks, MapSpec, PkRpSpec,
+    SpectralKernel, SpectralSpec, VectorLaw, Waves,
 };
+use mercer::kernels::Kernel;
 use mercer::projections::DenseProjection;
+use mercer::random::{Purpose, normal_columns};
 
 use broken::{Broken, Fault};
 
@@ -256,6 +261,51 @@ contract!(
     |n| MapSpec::PkRp(PkRpSpec { n_vectors: Some((n / 2).max(2)), gamma: Gamma::Value(GAMMA), ..PkRpSpec::new(n, 2) }),
     Theory { variance: None, ..products::pk_rp_theory(products::summed::<2, 3, 1, 3>) }
 );
+
+contract!(
+    arc_cosine,
+    |n_components| MapSpec::ArcCosine { n_components, degree: 1 },
+    Theory {
+        // √2 times the rounding of a projection.
+        rounding: |kernel, x| 1.5 * (linear(|_, _, _| 0.0).rounding)(kernel, x),
+        ..linear(|(x, y), k, n| (2.0 * Kernel::ArcCosine { degree: 2 }.value(x, y).unwrap() - k * k) / n as f64)
+    }
+);
+
+/// Landmarks drawn like the rows, of the RBF kernel.
+struct Landmarked;
+
+impl Factory for Landmarked {
+    fn build<T: Scalar>(&self, n_inputs: usize, n_components: usize, seed: u64) -> Box<dyn FeatureMap<T>> {
+        let scale = 2.0 / (n_inputs as f64).sqrt();
+        let rows = normal_columns::<f32>(seed, Purpose::Projection, n_components, 0..n_inputs);
+        // Both types have the same rows, and so the same pivots.
+        let rows = rows.mapv(|x| T::from_f64(f64::from(x * scale as f32)));
+        let landmarks = Landmarks::fit(self.kernel(), &PanelRows::Dense(rows)).unwrap();
+        Box::new(LandmarkMap::new(self.kernel(), &landmarks).unwrap())
+    }
+
+    fn kernel(&self) -> Kernel {
+        Kernel::Rbf { gamma: GAMMA }
+    }
+
+    fn theory(&self) -> Theory {
+        Theory {
+            variance: None,
+            // Below k by what is beyond the span of the landmarks.
+            unbiased: false,
+            // A squared distance is off by at most (d + 3)·u·(‖x‖² + ‖l‖²), ‖l‖² < 9 here, and m kernel values are multiplied by a W of norm
+            // below 4; times √D = √m.
+            rounding: |_, x| 2128.0 * (x.len() as f64 + 6.0) * U * (x.dot(&x) + 9.0) * 4.0 * GAMMA,
+            ..SPECTRAL
+        }
+    }
+}
+
+#[test]
+fn nystroem() {
+    check(&Landmarked).unwrap();
+}
 
 fn caught(fault: Fault) -> Option<Rule> {
     check(&Broken { fault, gamma: GAMMA, theory: SPECTRAL }).err().map(|violation| violation.rule)

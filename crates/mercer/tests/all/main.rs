@@ -7,6 +7,7 @@ mod contract;
 mod data;
 mod kernels;
 mod kernels_reference;
+mod landmarks;
 mod learners;
 mod metrics;
 mod online;

@@ -499,7 +499,7 @@ fn real_values_of_sparse_rows() {
     let y = Array2::from_shape_fn((2_000, 1), |(i, _)| 50.0 + 2.0 * x[[i, 0]] - x[[i, 2]]);
     let driver = Driver::new(1, &Silent).unwrap();
     let preprocess = mercer::preprocess::Preprocess::from_parts(PreprocessSpec::None, 5, vec![], vec![]).unwrap();
-    let features = Features::<f64>::from_parts(preprocess, MapSpec::Identity.resolve(f64::NAN, 5, 0)).unwrap();
+    let features = Features::<f64>::from_parts(preprocess, MapSpec::Identity.resolve(f64::NAN, 5, 0), None).unwrap();
     let spec = LearnerSpec { solver: Solver::Sgd, ..LearnerSpec::new(Loss::Squared, Lambda::Value(1e-6)) };
     let mut online = OnlinePipeline::new(features, Outputs::Regression { n_targets: 1 }, &spec, 0).unwrap();
     online.partial_fit(&driver, Rows::Sparse(rows.view()), &TargetBlock::Numbers(y.clone()), None).unwrap();

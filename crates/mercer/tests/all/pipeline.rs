@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mercer::dataset::{BlockRows, ClassLabel, Dataset, Folds, PanelRows, TargetBlock, Task};
 use mercer::feature_maps::{Gamma, MapSpec, ResolvedMap, SpectralSpec};
 use mercer::learners::{Lambda, LearnerSpec, LinearModel, RidgeStatistics};
-use mercer::model::{Header, Model, Tensor};
+use mercer::model::{Header, Model, Tensor, TensorValues};
 use mercer::pipeline::{Evaluation, Features, FitReport, Outputs, Pipeline, PipelineSpec};
 use mercer::preprocess::PreprocessSpec;
 use mercer::random::{Purpose, permutation};
@@ -160,7 +160,11 @@ fn bytes_are_divided_by_255() {
 fn parts(model: &Model) -> (String, Vec<(String, Vec<u64>)>) {
     let header = serde_json::to_string(&model.header()).unwrap();
     fn tensors<T: Scalar>(tensors: Vec<Tensor<T>>) -> Vec<(String, Vec<u64>)> {
-        tensors.into_iter().map(|tensor| (tensor.name, bits(&tensor.values))).collect()
+        let values = |values| match values {
+            TensorValues::Floats(values) => bits(&values),
+            TensorValues::Integers(values) => values.iter().map(|&value| value as u64).collect(),
+        };
+        tensors.into_iter().map(|tensor| (tensor.name, values(tensor.values))).collect()
     }
     let tensors = match model.pipeline() {
         mercer::model::AnyPipeline::Float32(pipeline) => tensors(pipeline.tensors()),
@@ -252,7 +256,10 @@ fn a_model_from_its_parts_scores_alike() {
 type Tampering = (&'static str, fn(&mut Header, &mut Vec<Tensor<f32>>));
 
 fn named<'a>(tensors: &'a mut [Tensor<f32>], name: &str) -> &'a mut Array2<f32> {
-    &mut tensors.iter_mut().find(|tensor| tensor.name == name).unwrap().values
+    match &mut tensors.iter_mut().find(|tensor| tensor.name == name).unwrap().values {
+        TensorValues::Floats(values) => values,
+        TensorValues::Integers(_) => panic!("{name} is of integers"),
+    }
 }
 
 fn fourier(header: &mut Header) -> (&mut usize, &mut Gamma, &mut usize, &mut u32) {
@@ -272,7 +279,7 @@ const TAMPERINGS: [Tampering; 41] = [
     ("no shift", |_, t| t.retain(|t| t.name != "preprocess.shift")),
     ("no scale", |_, t| t.retain(|t| t.name != "preprocess.scale")),
     ("no tensors", |_, t| t.clear()),
-    ("unknown tensor", |_, t| t.push(Tensor { name: "extra".to_owned(), values: Array2::zeros((1, 1)) })),
+    ("unknown tensor", |_, t| t.push(Tensor { name: "extra".to_owned(), values: Array2::zeros((1, 1)).into() })),
     ("weights twice", |_, t| t.push(t[0].clone())),
     ("weights transposed", |_, t| *named(t, "learner.weights") = named(t, "learner.weights").t().to_owned()),
     ("a row of weights less", |_, t| *named(t, "learner.weights") = Array2::zeros((19, 3))),
@@ -322,7 +329,11 @@ fn every_tampering_is_refused() {
         assert!(matches!(result, Err(Error::Model(_) | Error::Parameter { .. } | Error::Targets(_))), "{what}");
     }
     let (_, header, tensors) = fitted_parts();
-    let wide = tensors.into_iter().map(|t| Tensor { name: t.name, values: t.values.mapv(f64::from) }).collect();
+    let wide = |values| match values {
+        TensorValues::Floats(values) => TensorValues::Floats(values.mapv(f64::from)),
+        TensorValues::Integers(values) => TensorValues::Integers(values),
+    };
+    let wide = tensors.into_iter().map(|t| Tensor { name: t.name, values: wide(t.values) }).collect();
     assert!(matches!(Model::from_parts::<f64>(header, wide), Err(Error::Model(_))));
 }
 

@@ -16,7 +16,7 @@ mod sums;
 use std::sync::Arc;
 
 use mercer_simd::Scalar;
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,7 @@ use super::lbfgs::{Lbfgs, State, dot};
 use super::preconditioner::{Factor, Newton, Preconditioner};
 use super::{LinearModel, Loss};
 use crate::dataset::Rows;
+use crate::pivoted::{times, times_transposed};
 use crate::{Error, Result};
 
 /// Steps with one Hessian at most.
@@ -37,6 +38,11 @@ pub(crate) trait Passes<T: Scalar>: Sync {
 
     /// Number of features.
     fn n_components(&self) -> usize;
+
+    /// What the features are multiplied by, after which they are those that the model is of: W, upper triangular.
+    fn then(&self) -> Option<ArrayView2<'_, T>> {
+        None
+    }
 
     /// Hands `each` the number of the first row of a panel and its features, on the threads of a pool.
     ///
@@ -248,7 +254,13 @@ impl<'a, 'p, T: Scalar> Search<'a, 'p, T> {
         let width = k / points.len();
         let at = |i: usize, column: usize| points[column / width][i * width + column % width];
         let intercept = |column: usize| at(d, column) - (0..d).map(|i| self.centre[i] * at(i, column)).sum::<f64>();
-        let weights = Array2::from_shape_fn((k, d), |(column, i)| at(i, column));
+        let mut weights = Array2::from_shape_fn((k, d), |(column, i)| at(i, column));
+        if let Some(then) = self.passes.then() {
+            self.passes.between("learn", &mut || {
+                weights = times_transposed(&weights, then);
+                Ok(())
+            })?;
+        }
         let trial = Trial::new(self.objective.loss, weights, (0..k).map(intercept).collect());
         let of_rows = matches!(self.preconditioner, Preconditioner::Newton(_));
         let mut sums = Sums::new(points.len(), k, d, of_rows);
@@ -260,6 +272,12 @@ impl<'a, 'p, T: Scalar> Search<'a, 'p, T> {
             sums.add(&trial, features, targets.view(), self.rows.weights.slice(s![place]));
             Ok(())
         })?;
+        if let Some(then) = self.passes.then() {
+            self.passes.between("learn", &mut || {
+                sums.gradient = times(&sums.gradient, then);
+                Ok(())
+            })?;
+        }
         Ok(sums)
     }
 
@@ -290,7 +308,8 @@ impl<'a, 'p, T: Scalar> Search<'a, 'p, T> {
             let columns = at * width..(at + 1) * width;
             let part = solved.slice(s![.., columns.clone()]);
             let preconditioned = part.iter().chain(&intercepts[columns]).copied().collect();
-            self.groups[g].search.advance(preconditioned, tol);
+            let is_hessian = matches!(self.preconditioner, Preconditioner::Newton(_));
+            self.groups[g].search.advance(preconditioned, tol, is_hessian);
         }
         Ok(())
     }

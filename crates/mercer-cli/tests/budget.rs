@@ -1,0 +1,99 @@
+//! `mercer budget` and `mercer train --map nystroem`: their reports, plots and refusals.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use support::{Folder, Table};
+
+#[test]
+fn digits_by_every_method() {
+    let folder = Folder::new();
+    let report = folder.json("budget --sample digits --sizes 10..80 --seeds 2 --plot digits.svg");
+    assert_eq!((&report["command"], &report["kernel"]["name"]), (&"budget".into(), &"rbf".into()));
+    let budgets = report["budgets"].as_array().unwrap();
+    assert_eq!(budgets.len(), 8 * 4);
+    for method in ["uniform", "random-cholesky", "leverage", "columns", "farthest", "kmeans-pp", "kmeans", "dbh"] {
+        let of: Vec<_> = budgets.iter().filter(|budget| budget["method"] == method).collect();
+        let scores: Vec<f64> = of.iter().map(|budget| budget["score"].as_f64().unwrap()).collect();
+        assert!(scores.windows(2).all(|pair| pair[0] < pair[1]), "{method}: {scores:?}");
+        assert!(scores.iter().all(|score| (0.0..1.0).contains(score)), "{method}: {scores:?}");
+        assert!(of.iter().all(|budget| budget["runs"].as_array().unwrap().len() == 2));
+    }
+    let svg = folder.text("digits.svg");
+    assert!(svg.starts_with("<svg ") && svg.contains(">random-cholesky</text>") && !svg.contains("NaN"), "{svg}");
+    let table = folder.ok("budget --sample digits --sizes 10,20 --methods uniform,kmeans");
+    assert!(
+        table.contains("landmarks") && table.lines().filter(|line| line.starts_with("kmeans")).count() == 2,
+        "{table}"
+    );
+}
+
+#[test]
+fn a_model_of_landmarks_is_saved_and_predicts() {
+    let folder = Folder::new();
+    let table = Table::new(200, 3, 3);
+    folder.write("rows.csv", table.csv("y", &["a", "b", "c"]));
+    let flags = "--target y --map nystroem --n-components 50 --budget random-cholesky --seed 2";
+    let report = folder.json(&format!("train rows.csv {flags} -o model.mercer"));
+    let spec = &report["spec"]["map"]["spec"];
+    assert_eq!((&spec["name"], &spec["budget"]["method"]), (&"landmark".into(), &"random_cholesky".into()));
+    let before = folder.json("evaluate model.mercer rows.csv");
+    assert!(before["accuracy"].as_f64().or(before["test"]["accuracy"].as_f64()).is_some(), "{before}");
+    assert!(folder.ok("inspect model.mercer").contains("nystroem"));
+    // The same bits by one thread.
+    folder.ok(&format!("train rows.csv {flags} --threads 1 -o again.mercer"));
+    assert_eq!(folder.read("model.mercer"), folder.read("again.mercer"));
+}
+
+#[test]
+fn landmarks_that_add_nothing_are_told() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i % 3, ["p", "q"][i % 2])).collect();
+    folder.write("three.csv", format!("x,y\n{rows}"));
+    let summary = folder.ok("train three.csv --target y --map nystroem --n-components 20");
+    assert!(summary.contains("rank 3 of 20 landmarks"), "{summary}");
+    let report = folder.json("train three.csv --target y --map nystroem --n-components 20");
+    assert_eq!((&report["landmarks"]["asked"], &report["landmarks"]["rank"]), (&20.into(), &3.into()));
+}
+
+#[test]
+fn what_would_do_nothing_is_refused() {
+    let folder = Folder::new();
+    for (arguments, says) in [
+        ("train --sample digits --budget dbh", "--budget is of use with --map nystroem only"),
+        ("train --sample digits --balanced", "--balanced is of use with --map nystroem only"),
+        ("train --sample digits --map nystroem --waves phase", "--waves is of use with"),
+        (
+            "train --sample digits --map nystroem --degree 3",
+            "--degree is of use with --kernel poly and arc-cosine only",
+        ),
+        (
+            "train --sample digits --map nystroem --kernel tanimoto --gamma 2",
+            "--gamma is of no use with --kernel tanimoto",
+        ),
+        ("train --sample digits --map nystroem --kernel arc-cosine --degree 3", "degree is 3, must be 0, 1 or 2"),
+        ("train --sample digits --map sorf --kernel chi2", "--kernel chi2 is of use with --map nystroem only"),
+        ("train --sample digits --map nystroem --n-components 0", "--n-components is 0"),
+        ("budget rows.csv --test rows.csv", "--test is of no use to budget"),
+        ("budget --sample digits --sizes 0", "--sizes has 0"),
+        ("budget --sample digits --sizes 5000", "there are"),
+        ("budget --sample digits --plot x.png", ".svg"),
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!((run.status, run.stdout.as_str()), (Some(2), ""), "mercer {arguments}: {run:?}");
+        assert!(run.stderr.contains(says), "mercer {arguments} should say {says:?}: {}", run.stderr);
+    }
+    assert!(folder.names().is_empty());
+}
+
+/// Values below 0 have no χ² kernel.
+#[test]
+fn kernels_of_histograms() {
+    let folder = Folder::new();
+    let report = folder.json("train --sample digits --kernel chi2 --gamma 0.5 --n-components 100");
+    assert!(report["test"]["accuracy"].as_f64().unwrap() > 0.9, "{report}");
+    let run = folder.run("train --sample digits --kernel chi2 --preprocess standardize --n-components 100");
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("a chi-squared one for a value of"), "{}", run.stderr);
+}

@@ -1,0 +1,264 @@
+//! The budget: which few rows stand for all in a [`LandmarkMap`](crate::feature_maps::LandmarkMap).
+//!
+//! Methods choose from candidates, a seeded sample of the rows, so that a million rows are no trouble:
+//!
+//! | method | choice | candidates | kernel values | reference |
+//! |---|---|---|---|---|
+//! | `uniform` | by chance | m | 0 | |
+//! | `random_cholesky` | by chance in proportion to what those chosen do not explain | 8m | n·m | CETW24, EET24 |
+//! | `leverage` | by ridge leverage scores, which halves of the rows estimate for the next | 8m | n·m | MM17 |
+//! | `columns` | the largest pivots of the candidates' kernel matrix | 2m | n² | CM21 3.3.1 |
+//! | `farthest` | the one farthest from those chosen | 8m | n·m | G85 |
+//! | `kmeans_pp` | by chance in proportion to the squared distance from those chosen | 8m | n·m | AV07 |
+//! | `kmeans` | centres of mini-batch k-means, which are no rows of the data | 8m | 0 | S10 |
+//! | `dbh` | a middle row of each of m buckets by halves along random lines | 8m | 2n·log₂m | CM21 Alg. 1 |
+//!
+//! n is the number of candidates; distances are those of the kernel's feature space, but for `kmeans`. All but `kmeans`
+//! give m different candidates; equal rows among the data may still be chosen together, and the map leaves one of them out.
+//! A budget can be balanced: as many landmarks from each class as there are rows for.
+//!
+//! [`score`] tells before any training how much of the kernel a budget explains; [`report`] chooses, times and scores one.
+//!
+//! References: CETW24, Chen, Epperly, Tropp and Webber, "Randomly pivoted Cholesky", CPAM 2024. EET24, Epperly, Tropp and Webber,
+//! "Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky", 2024. MM17, Musco and Musco, "Recursive
+//! sampling for the Nyström method", NIPS 2017. G85, Gonzalez, "Clustering to minimize the maximum intercluster distance", TCS 1985.
+//! AV07, Arthur and Vassilvitskii, "k-means++", SODA 2007. S10, Sculley, "Web-scale k-means clustering", WWW 2010. CM21, Castellanos
+//! Martínez, *Scalable Kernel Methods using Randomized Numerical Linear Algebra*, 2021.
+
+mod candidates;
+mod dbh;
+mod kmeans;
+mod leverage;
+mod one_by_one;
+mod random_cholesky;
+mod report;
+
+pub use report::{BudgetReport, hold_out, report};
+
+use mercer_simd::Scalar;
+use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use self::candidates::Candidates;
+use crate::dataset::{CsrMatrix, PanelRows, Rows};
+use crate::feature_maps::{FeatureMap, LandmarkMap, Landmarks, select};
+use crate::kernels::Kernel;
+use crate::pivoted::PivotedCholesky;
+use crate::random::{Purpose, Stream, permutation, sample};
+use crate::{Error, Result};
+
+/// How landmarks are chosen: see the module's head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetMethod {
+    /// By chance.
+    #[default]
+    Uniform,
+    /// By chance in proportion to what those chosen do not explain.
+    RandomCholesky,
+    /// By ridge leverage scores.
+    Leverage,
+    /// The largest pivots.
+    Columns,
+    /// The farthest.
+    Farthest,
+    /// By chance in proportion to the squared distance from those chosen.
+    KmeansPp,
+    /// Centres of clusters.
+    Kmeans,
+    /// Middle rows of buckets.
+    Dbh,
+}
+
+/// A budget as it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetSpec {
+    /// how landmarks are chosen
+    pub method: BudgetMethod,
+    /// whether each class has as many; of data that has classes
+    #[serde(default)]
+    pub balanced: bool,
+}
+
+impl BudgetMethod {
+    /// All methods, the plain one first.
+    pub const ALL: [Self; 8] = [
+        Self::Uniform,
+        Self::RandomCholesky,
+        Self::Leverage,
+        Self::Columns,
+        Self::Farthest,
+        Self::KmeansPp,
+        Self::Kmeans,
+        Self::Dbh,
+    ];
+
+    /// The name in specs and flags.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::RandomCholesky => "random_cholesky",
+            Self::Leverage => "leverage",
+            Self::Columns => "columns",
+            Self::Farthest => "farthest",
+            Self::KmeansPp => "kmeans_pp",
+            Self::Kmeans => "kmeans",
+            Self::Dbh => "dbh",
+        }
+    }
+
+    /// Rows of so many from which it chooses `m`: a few thousand at least, else a few for each landmark.
+    pub fn n_candidates(self, m: usize, n_rows: u64) -> usize {
+        let wanted = match self {
+            Self::Uniform => m,
+            // Their whole kernel matrix is made.
+            Self::Columns => (2 * m).max(1024),
+            _ => (8 * m).max(4096),
+        };
+        wanted.min(usize::try_from(n_rows).unwrap_or(usize::MAX))
+    }
+}
+
+/// Chooses `m` landmarks among candidates, on the threads of the current pool; all of them where there are no more.
+///
+/// # Errors
+/// As [`Kernel::gram_into`]; [`Error::Parameter`] for centres of sparse rows that memory holds no m of.
+pub fn choose<T: Scalar>(
+    method: BudgetMethod,
+    kernel: Kernel,
+    rows: Rows<'_, T>,
+    m: usize,
+    seed: u64,
+) -> Result<PanelRows<T>> {
+    if m == 0 {
+        return Err(Error::parameter("n_components", 0, "1 or more landmarks"));
+    }
+    if m >= rows.n_rows() {
+        return Ok(select(rows, &(0..rows.n_rows()).collect::<Vec<_>>()));
+    }
+    if method == BudgetMethod::Kmeans {
+        return kmeans::centres(rows, m, seed).map(PanelRows::Dense);
+    }
+    let candidates = || Candidates::new(kernel, rows);
+    let mut chosen = match method {
+        BudgetMethod::Uniform | BudgetMethod::Kmeans => uniform(rows.n_rows(), m, seed),
+        BudgetMethod::RandomCholesky => random_cholesky::pivots(&candidates()?, m, seed)?,
+        BudgetMethod::Leverage => leverage::sample(&candidates()?, m, seed)?,
+        BudgetMethod::Columns => PivotedCholesky::new(candidates()?.gram()?, 0.0, m).pivots().to_vec(),
+        BudgetMethod::Farthest => one_by_one::farthest(&candidates()?, m, seed)?,
+        BudgetMethod::KmeansPp => one_by_one::kmeans_pp(&candidates()?, m, seed)?,
+        BudgetMethod::Dbh => dbh::medoids(&candidates()?, m, seed)?,
+    };
+    fill_up(&mut chosen, rows.n_rows(), m, seed);
+    Ok(select(rows, &chosen))
+}
+
+/// [`choose`] for each class, of which `classes` has the number of every row: as many landmarks of each as there are rows for.
+///
+/// # Errors
+/// As [`choose`].
+pub fn choose_balanced<T: Scalar>(
+    method: BudgetMethod,
+    kernel: Kernel,
+    (rows, classes): (Rows<'_, T>, &[u32]),
+    m: usize,
+    seed: u64,
+) -> Result<PanelRows<T>> {
+    let n_classes = classes.iter().max().map_or(0, |&class| class as usize + 1);
+    let mut of_class = vec![Vec::new(); n_classes];
+    for (i, &class) in classes.iter().enumerate() {
+        of_class[class as usize].push(i);
+    }
+    of_class.retain(|rows| !rows.is_empty());
+    let mut parts = Vec::new();
+    for (at, (chosen, share)) in of_class.iter().zip(shares(&of_class, m)).enumerate() {
+        if share > 0 {
+            let own = select(rows, chosen);
+            parts.push(choose(
+                method,
+                kernel,
+                own.view(),
+                share,
+                Stream::new(seed, Purpose::Landmark).bits(at as u64),
+            )?);
+        }
+    }
+    Ok(joined(&parts, rows.n_inputs()))
+}
+
+/// As many for each as there are, m together: what the small ones leave goes to the others, one by one.
+fn shares(of_class: &[Vec<usize>], m: usize) -> Vec<usize> {
+    let mut shares = vec![0; of_class.len()];
+    let mut left = m.min(of_class.iter().map(Vec::len).sum());
+    while left > 0 {
+        for (share, rows) in shares.iter_mut().zip(of_class) {
+            if *share < rows.len() && left > 0 {
+                *share += 1;
+                left -= 1;
+            }
+        }
+    }
+    shares
+}
+
+fn joined<T: Scalar>(parts: &[PanelRows<T>], n_inputs: usize) -> PanelRows<T> {
+    let is_sparse = parts.iter().any(|part| matches!(part, PanelRows::Sparse(_)));
+    if is_sparse {
+        let mut all = CsrMatrix::new(n_inputs);
+        for part in parts {
+            if let PanelRows::Sparse(rows) = part {
+                all.push_rows_of(rows.view());
+            }
+        }
+        return PanelRows::Sparse(all);
+    }
+    let views: Vec<_> = parts.iter().map(|part| part.view().to_dense()).collect();
+    let views: Vec<_> = views.iter().map(|rows| rows.view()).collect();
+    PanelRows::Dense(concatenate(Axis(0), &views).unwrap_or_else(|_| Array2::zeros((0, n_inputs))))
+}
+
+/// The share of the kernel that landmarks explain: Σ‖φ(x)‖² / Σk(x,x) over rows that they were not chosen from. 1 is all of
+/// it; what is missing bounds the mean error of any kernel value. On the threads of the current pool.
+///
+/// # Errors
+/// As [`FeatureMap::transform_into`].
+pub fn score<T: Scalar>(kernel: Kernel, landmarks: &Landmarks<T>, rows: Rows<'_, T>) -> Result<f64> {
+    let map = LandmarkMap::new(kernel, landmarks)?;
+    let total: f64 = kernel.diagonal(rows)?.iter().sum();
+    let explained: Result<Vec<f64>> = (0..rows.n_rows().div_ceil(candidates::CHUNK))
+        .into_par_iter()
+        .map(|chunk| {
+            let first = chunk * candidates::CHUNK;
+            let rows = rows.slice(first, rows.n_rows().min(first + candidates::CHUNK));
+            let mut features = Array2::zeros((rows.n_rows(), map.n_components()));
+            let mut scratch = vec![T::zero(); map.scratch_len(rows.n_rows())];
+            map.transform_into(rows, features.view_mut(), &mut scratch)?;
+            Ok(features.iter().map(|&x| Scalar::to_f64(x).powi(2)).sum::<f64>())
+        })
+        .collect();
+    let explained: f64 = explained?.iter().sum();
+    Ok(if total > 0.0 { explained / total } else { 1.0 })
+}
+
+fn uniform(n: usize, m: usize, seed: u64) -> Vec<usize> {
+    sample(seed, Purpose::Landmark, n as u64, m).into_iter().map(|i| i as usize).collect()
+}
+
+/// Where nothing was left to explain before m were chosen: others, by chance.
+fn fill_up(chosen: &mut Vec<usize>, n: usize, m: usize, seed: u64) {
+    chosen.truncate(m);
+    if chosen.len() == m {
+        return;
+    }
+    let mut taken = vec![false; n];
+    chosen.iter().for_each(|&i| taken[i] = true);
+    let order = permutation(seed, Purpose::Landmark, n);
+    let others = order.into_iter().filter(|&i| !taken[i]);
+    let missing: Vec<usize> = others.take(m - chosen.len()).collect();
+    chosen.extend(missing);
+}
+
+#[cfg(test)]
+mod tests;
