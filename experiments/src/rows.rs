@@ -22,7 +22,7 @@ fn place(file: &str) -> Result<String, String> {
     Ok(Path::new(&folder).join(file).to_string_lossy().into_owned())
 }
 
-/// Dense rows, divided by the largest of their values, and the numbers of their classes.
+/// Dense rows and the numbers of their classes.
 pub(crate) struct Labelled {
     pub(crate) x: Array2<f32>,
     pub(crate) classes: Vec<u32>,
@@ -52,8 +52,12 @@ impl Labelled {
                 classes.extend(of_panel);
             }
         }
-        divide_by_largest(&mut x);
         Ok(Self { x, classes })
+    }
+
+    /// Of the absolute values.
+    pub(crate) fn largest(&self) -> f32 {
+        self.x.iter().fold(0.0, |largest, x| largest.max(x.abs()))
     }
 
     /// The rows of these classes, numbered anew.
@@ -110,13 +114,9 @@ pub(crate) fn some_rows(dataset: &Dataset, n: usize, seed: u64) -> Result<Array2
         rows.write_dense(out.slice_mut(s![filled..filled + rows.n_rows(), ..]));
         filled += rows.n_rows();
     }
-    divide_by_largest(&mut out);
+    let largest = out.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    out.mapv_inplace(|x| x / largest);
     Ok(out)
-}
-
-fn divide_by_largest(x: &mut Array2<f32>) {
-    let largest = x.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
-    x.mapv_inplace(|x| x / largest);
 }
 
 /// The features of rows, on all threads: a row's do not depend on its neighbours.

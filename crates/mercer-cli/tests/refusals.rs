@@ -341,7 +341,7 @@ fn flags_of_other_maps() {
     map("--map tensor-sketch --degree 0", &["--degree is 0", "1 to 64"]);
     map("--map pk-rp --n-vectors 1", &["--n-vectors is 1"]);
     map("--map sorf --kernel poly", &["--kernel poly is of use with --map tensor-srht"]);
-    map("--map pk-rp --kernel exponential", &["--kernel exponential is of use with --map maclaurin only"]);
+    map("--map pk-rp --kernel exponential", &["--kernel exponential is of use with --map maclaurin and nystroem only"]);
     map("--kernel exponential --degree 2", &["--degree is of use with --kernel poly only"]);
     map("--map d2pk-rp --degree 2", &["--degree is of use with --map tensor-srht"]);
     map("--map d2pk-rp --kernel poly", &["--kernel poly is of use with --map tensor-srht"]);
