@@ -1,4 +1,4 @@
-//! The budget: which few rows stand for all in a [`LandmarkMap`](crate::feature_maps::LandmarkMap).
+//! The budget: which few rows stand for all in a [`LandmarkMap`].
 //!
 //! Methods choose from candidates, a seeded sample of the rows, so that a million rows are no trouble:
 //!
