@@ -210,6 +210,14 @@ impl Model {
         })
     }
 
+    /// The true and the predicted values of all rows, both rows × targets: see [`Pipeline::true_and_predicted`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::true_and_predicted`].
+    pub fn true_and_predicted(&self, driver: &Driver<'_>, dataset: &Dataset) -> Result<(Array2<f64>, Array2<f64>)> {
+        with_pipeline!(&self.pipeline, p => p.true_and_predicted(driver, dataset))
+    }
+
     /// How its scores become probabilities: see [`Pipeline::link`].
     ///
     /// # Errors

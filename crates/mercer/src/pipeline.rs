@@ -281,6 +281,26 @@ impl<T: Scalar> Pipeline<T> {
         Ok((first, self.folded.get().expect("it was just set")))
     }
 
+    /// The true and the predicted values of all rows, both rows × targets, as residuals need them.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a model of classes, else as [`Pipeline::for_each_scores`].
+    pub fn true_and_predicted(&self, driver: &Driver<'_>, dataset: &Dataset) -> Result<(Array2<f64>, Array2<f64>)> {
+        let Outputs::Regression { n_targets } = self.outputs else {
+            return Err(Error::parameter("task", "classification", "regression: classes have no values to compare"));
+        };
+        let (mut truth, mut predicted) = (Vec::new(), Vec::new());
+        self.for_each_scores(driver, dataset, true, |scores, targets| {
+            let PanelTargets::Real(values) = targets else { unreachable!("real targets were asked for") };
+            truth.extend(values.iter().copied());
+            predicted.extend(scores.mapv(Scalar::to_f64));
+            Ok(())
+        })?;
+        let shaped = |values: Vec<f64>| Array2::from_shape_vec((values.len() / n_targets, n_targets), values);
+        let fit = "a row has a value for each target";
+        Ok((shaped(truth).expect(fit), shaped(predicted).expect(fit)))
+    }
+
     /// Compares predictions with the targets of `dataset`, and probabilities where the model gives them.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! How good predictions and approximations are.
 //!
 //! [`ConfusionMatrix`], [`ProbabilityScores`] and [`RegressionScores`] are statistics: they `add` panels of rows,
-//! `merge` with those of other threads, files or machines, and give a report at the end. [`approximation`] compares a
+//! `merge` with those of other threads, files or machines, and give a report at the end; [`wilson`] and its like give the
+//! confidence intervals of scores. [`approximation`] compares a
 //! feature map with its kernel on a sample, [`distortion`] only the distances. Methods over several data sets are
 //! compared by [`friedman`] and its post-hoc [`Comparison`]s, the dependence of samples is told by
 //! [`distance_correlations`]. Every report is plain data that serde writes and reads.
@@ -12,6 +13,7 @@ mod comparisons;
 mod dependence;
 mod distortion;
 mod friedman;
+mod intervals;
 mod moments;
 mod probabilities;
 mod regression;
@@ -23,8 +25,9 @@ pub use comparisons::{Adjustment, Comparison};
 pub use dependence::{distance_correlations, distance_correlations_of_columns};
 pub use distortion::{DistanceDistortion, distance_distortion, distortion};
 pub use friedman::{Best, FriedmanReport, friedman};
+pub use intervals::{Interval, RegressionIntervals, regression_intervals, wilson};
 pub use moments::Moments;
-pub use probabilities::{ProbabilityReport, ProbabilityScores};
+pub use probabilities::{ConfidenceBin, ProbabilityReport, ProbabilityScores};
 pub use regression::{RegressionReport, RegressionScores, TargetScores};
 
 use ndarray::ArrayView2;

@@ -49,8 +49,20 @@ pub struct ProbabilityScores {
 /// Rows of about the same confidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bin {
+    n_rows: u64,
     n_right: u64,
     confidence: f64,
+}
+
+/// Rows of about the same confidence: a point of a reliability diagram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConfidenceBin {
+    /// Rows with a confidence in this bin.
+    pub n_rows: u64,
+    /// Those of them whose most likely class is the true one.
+    pub n_right: u64,
+    /// Mean confidence of the rows; 0 where there are none.
+    pub confidence: f64,
 }
 
 /// The scores of [`ProbabilityScores`]: see the module's head.
@@ -62,6 +74,9 @@ pub struct ProbabilityReport {
     pub brier_score: f64,
     /// How far confidence and accuracy are apart, on average.
     pub calibration_error: f64,
+    /// The bins of the calibration error, from the least confidence on.
+    #[serde(default)]
+    pub bins: [ConfidenceBin; N_BINS],
 }
 
 impl ProbabilityScores {
@@ -90,6 +105,7 @@ impl ProbabilityScores {
             self.squares += row.iter().enumerate().map(square).sum::<f64>();
             let top = (0..row.len()).fold(0, |top, class| if row[class] > row[top] { class } else { top });
             let bin = &mut self.bins[((row[top] * N_BINS as f64) as usize).min(N_BINS - 1)];
+            bin.n_rows += 1;
             bin.n_right += u64::from(top == truth);
             bin.confidence += row[top];
         }
@@ -127,6 +143,7 @@ impl ProbabilityScores {
         self.log_loss += other.log_loss;
         self.squares += other.squares;
         for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
+            bin.n_rows += other.n_rows;
             bin.n_right += other.n_right;
             bin.confidence += other.confidence;
         }
@@ -154,6 +171,11 @@ impl ProbabilityScores {
             log_loss: self.log_loss / n,
             brier_score: self.squares / (halves * n),
             calibration_error: distance / n,
+            bins: self.bins.map(|bin| ConfidenceBin {
+                n_rows: bin.n_rows,
+                n_right: bin.n_right,
+                confidence: bin.confidence / bin.n_rows.max(1) as f64,
+            }),
         })
     }
 }
@@ -181,13 +203,18 @@ mod tests {
         close(report.brier_score, (0.375 + 0.875 + 0.06 + 2.0) / 4.0);
         // Bins 7, 12 and 14: |1 − 1|, |1 − 0.8| and |0 − 1|.
         close(report.calibration_error, (0.0 + 0.2 + 1.0) / 4.0);
+        let found = report.bins.iter().enumerate().filter(|(_, bin)| bin.n_rows > 0);
+        let found: Vec<_> = found.map(|(i, bin)| (i, bin.n_rows, bin.n_right, bin.confidence)).collect();
+        assert_eq!(found, [(7, 2, 1, 0.5), (12, 1, 1, 0.8), (14, 1, 0, 1.0)]);
     }
 
     #[test]
     fn certain_and_right_is_perfect() {
         let mut scores = ProbabilityScores::new(2).unwrap();
         scores.add(&[0, 1], array![[1.0, 0.0], [0.0, 1.0]].view()).unwrap();
-        let zero = ProbabilityReport { log_loss: 0.0, brier_score: 0.0, calibration_error: 0.0 };
+        let mut bins = [ConfidenceBin::default(); N_BINS];
+        bins[N_BINS - 1] = ConfidenceBin { n_rows: 2, n_right: 2, confidence: 1.0 };
+        let zero = ProbabilityReport { log_loss: 0.0, brier_score: 0.0, calibration_error: 0.0, bins };
         assert_eq!(scores.report().unwrap(), zero);
     }
 
@@ -251,6 +278,7 @@ mod tests {
         let (first, whole) = (first.report().unwrap(), whole.report().unwrap());
         close(first.log_loss, whole.log_loss);
         assert_eq!((first.brier_score, first.calibration_error), (whole.brier_score, whole.calibration_error));
+        assert_eq!(first.bins, whole.bins);
     }
 
     #[test]

@@ -41,6 +41,19 @@ pub(super) fn normal_tails(z: f64) -> f64 {
     upper_gamma(0.5, z * z / 2.0)
 }
 
+/// The z with P(|Z| ≥ z) = `tails` of a standard normal Z, for `tails` from 10⁻³⁰⁰ to 1: halving an interval until it has
+/// no number between its ends.
+pub(super) fn normal_point(tails: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 40.0);
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            return middle;
+        }
+        if normal_tails(middle) > tails { low = middle } else { high = middle }
+    }
+}
+
 /// P(F ≥ f) for positive numbers of degrees of freedom above and below the line; 1 for f ≤ 0.
 pub(super) fn f_tail(f: f64, above: f64, below: f64) -> f64 {
     if f <= 0.0 {
@@ -219,6 +232,23 @@ mod tests {
         for (z, expected) in table {
             assert_close(normal_tails(z), expected, &format!("a normal beyond {z}"));
             assert_eq!(normal_tails(-z), normal_tails(z));
+        }
+    }
+
+    /// `scipy.stats.norm.isf(tails/2)`.
+    #[test]
+    fn normal_points_as_scipy() {
+        let table = [
+            (1.0, 0.0),
+            (0.5, 0.674_489_750_196_081_7),
+            (0.1, 1.644_853_626_951_472_9),
+            (0.05, 1.959_963_984_540_054_5),
+            (0.01, 2.575_829_303_548_901),
+            (1e-9, 6.109_410_204_869_397_5),
+        ];
+        for (tails, expected) in table {
+            let got = normal_point(tails);
+            assert!((got - expected).abs() < 1e-12 * (1.0 + expected), "{tails}: {got} for {expected}");
         }
     }
 
