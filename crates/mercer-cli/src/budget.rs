@@ -12,15 +12,16 @@ use mercer::{Driver, Dtype, Scalar};
 use serde_json::{Value, json};
 
 use crate::args::BudgetArgs;
-use crate::compare::{check_plot, save};
-use crate::data::refuse_overwriting;
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::output::in_json;
-use crate::plot::{Axis, Chart, Panel, Point};
+use crate::plot::Plot;
 use crate::progress::Bar;
+use crate::report::{Axis, Panel, Point, Series, Style, check_outputs, save, written};
 use crate::rows::{TrainingRows, described};
 use crate::text::{count, kernel, number};
+
+mod page;
 
 /// Rows that judge.
 const JUDGES: usize = 2000;
@@ -57,6 +58,11 @@ impl Cell {
         if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 }
     }
 
+    /// A standard deviation to either side; none for one seed.
+    fn spread(&self, score: f64) -> Option<(f64, f64)> {
+        (self.runs.len() > 1).then(|| (score - self.deviation(), score + self.deviation()))
+    }
+
     fn seconds(&self) -> f64 {
         self.runs.iter().map(|run| run.seconds + run.fit_seconds).fold(f64::INFINITY, f64::min)
     }
@@ -78,11 +84,7 @@ pub(crate) fn run(args: &BudgetArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--sizes has 0; give 1 landmark or more".to_owned()));
     }
     let bar = Bar::new(args.run.report.quiet);
-    if let Some(path) = &args.plot {
-        check_plot(path)?;
-        refuse_overwriting(&[path], args.rows.files())?;
-        drop(mercer_io::OutputFile::create(path)?);
-    }
+    check_outputs(args.report.as_deref(), args.plot.as_deref(), None, args.rows.files())?;
     let driver = Driver::new(args.run.threads, &bar)?;
     let dataset = load(args, &driver, &bar)?;
     let (kernel, cells, n_judges) = match args.dtype.into() {
@@ -93,7 +95,10 @@ pub(crate) fn run(args: &BudgetArgs) -> Result<(), Failure> {
     let (total_seconds, threads) = (start.elapsed().as_secs_f64(), driver.threads());
     let budgets = Budgets { dataset, kernel, cells, n_judges, total_seconds, threads };
     if let Some(path) = &args.plot {
-        save(path, &budgets.chart().to_svg())?;
+        save(path, &budgets.plot().to_svg())?;
+    }
+    if let Some(path) = &args.report {
+        save(path, &page::page(&budgets).to_html())?;
     }
     let mut out = std::io::stdout().lock();
     if args.run.report.json {
@@ -165,9 +170,7 @@ impl Budgets {
     }
 
     fn to_table(&self, args: &BudgetArgs) -> String {
-        let mut text = format!("{}\n", self.title());
-        let seeds = if args.seeds > 1 { format!(", {} seeds", args.seeds) } else { String::new() };
-        let _ = writeln!(text, "scored on {} rows that were not chosen from{seeds}\n", count(self.n_judges as u64));
+        let mut text = format!("{}\n{}\n\n", self.title(), self.judged());
         let _ = writeln!(text, "{:<16}{:>10}{:>20}{:>11}{:>11}", "budget", "landmarks", "score", "distinct", "seconds");
         for cell in &self.cells {
             let spread = if args.seeds > 1 { format!(" ± {:.4}", cell.deviation()) } else { String::new() };
@@ -182,7 +185,7 @@ impl Budgets {
             );
         }
         let _ = writeln!(text, "\n{} s with {} threads", number(self.total_seconds), self.threads);
-        text
+        text + &written("plot", args.plot.as_ref()) + &written("report", args.report.as_ref())
     }
 
     fn to_json(&self, args: &BudgetArgs) -> Value {
@@ -207,42 +210,59 @@ impl Budgets {
             "threads": self.threads,
             "peak_memory_bytes": peak_bytes(),
             "plot": args.plot.as_deref().map(in_json),
+            "report": args.report.as_deref().map(in_json),
         })
     }
 
-    fn chart(&self) -> Chart {
-        let mut methods: Vec<BudgetMethod> = self.cells.iter().map(|cell| cell.method).collect();
-        methods.dedup();
-        let lines = |x: &dyn Fn(&Cell) -> f64| {
-            let of = |method: &BudgetMethod| {
-                let own = self.cells.iter().filter(|cell| cell.method == *method);
-                let point = |cell: &Cell| Point { x: x(cell), y: cell.score(), note: note(cell) };
-                own.map(point).collect::<Vec<_>>()
-            };
-            methods.iter().map(of).collect::<Vec<_>>()
+    /// The scores by what is on the x axis.
+    fn panel(&self, x: Axis, of: impl Fn(&Cell) -> f64) -> Panel {
+        let y = Axis::linear("share of the kernel explained");
+        Panel { series: self.series(of, Cell::score, |cell| cell.spread(cell.score())), x, y, ..Panel::default() }
+    }
+
+    /// One line for each method.
+    fn series(
+        &self,
+        x: impl Fn(&Cell) -> f64,
+        y: impl Fn(&Cell) -> f64,
+        error: impl Fn(&Cell) -> Option<(f64, f64)>,
+    ) -> Vec<Series> {
+        let point = |cell: &Cell| Point { x: x(cell), y: y(cell), error: error(cell), note: note(cell) };
+        let groups = self.cells.chunk_by(|a, b| a.method == b.method);
+        let line = |cells: &[Cell]| Series {
+            name: name(cells[0].method),
+            style: Style::Line,
+            points: cells.iter().map(point).collect(),
         };
-        let mut sizes: Vec<f64> = self.cells.iter().map(|cell| cell.n_landmarks() as f64).collect();
-        sizes.sort_by(f64::total_cmp);
-        sizes.dedup();
-        let score = || Axis { label: "share of the kernel explained".to_owned(), log: false, ticks: Vec::new() };
-        Chart {
+        groups.map(line).collect()
+    }
+
+    fn by_landmarks(&self) -> Panel {
+        self.panel(self.landmarks(), |cell| cell.n_landmarks() as f64)
+    }
+
+    fn by_time(&self) -> Panel {
+        self.panel(Axis::log("seconds to choose and fit them"), Cell::seconds)
+    }
+
+    /// The axis of their numbers.
+    fn landmarks(&self) -> Axis {
+        Axis::log("landmarks").marked_at(self.cells.iter().map(|cell| cell.n_landmarks() as f64))
+    }
+
+    fn judged(&self) -> String {
+        let seeds = self.cells[0].runs.len();
+        let seeds = if seeds > 1 { format!(", {seeds} seeds") } else { String::new() };
+        format!("scored on {} rows that were not chosen from{seeds}", count(self.n_judges as u64))
+    }
+
+    fn plot(&self) -> Plot {
+        let titles = ["By the number of landmarks", "By the time to choose and fit them"].map(str::to_owned);
+        let [first, second] = titles;
+        Plot {
             title: format!("Budgets of {}", self.title()),
-            subtitle: format!("scored on {} rows that were not chosen from", count(self.n_judges as u64)),
-            names: methods.iter().map(|&method| name(method)).collect(),
-            panels: [
-                Panel {
-                    title: "By the number of landmarks".to_owned(),
-                    x: Axis { label: "landmarks".to_owned(), log: true, ticks: sizes },
-                    y: score(),
-                    lines: lines(&|cell| cell.n_landmarks() as f64),
-                },
-                Panel {
-                    title: "By the time to choose and fit them".to_owned(),
-                    x: Axis { label: "seconds".to_owned(), log: true, ticks: Vec::new() },
-                    y: score(),
-                    lines: lines(&Cell::seconds),
-                },
-            ],
+            subtitle: self.judged(),
+            panels: [(first, self.by_landmarks()), (second, self.by_time())],
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `mercer compare`: what each map of a kernel costs and gives, by the number of its features.
 
 use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 use mercer::dataset::Dataset;
@@ -13,12 +12,14 @@ use mercer::preprocess::PreprocessSpec;
 use mercer::{Driver, Dtype, Scalar};
 
 use crate::args::CompareArgs;
-use crate::data::refuse_overwriting;
 use crate::failure::Failure;
 use crate::progress::Bar;
+use crate::report::{check_outputs, save};
 use crate::rows::TrainingRows;
 
-mod report;
+mod charts;
+mod page;
+mod summary;
 
 /// Rows held out where there are no other test rows.
 const TEST_SIZE: f64 = 0.2;
@@ -77,12 +78,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let (maps, seeds) = (args.maps()?, args.seeds()?);
     let specs = args.specs(&maps)?;
     let bar = Bar::new(args.run.report.quiet);
-    if let Some(path) = &args.plot {
-        check_plot(path)?;
-        refuse_overwriting(&[path], args.rows.files())?;
-        // A folder that cannot be written is said before the work, not after it.
-        drop(mercer_io::OutputFile::create(path)?);
-    }
+    check_outputs(args.report.as_deref(), args.plot.as_deref(), None, args.rows.files())?;
     let driver = Driver::new(args.run.threads, &bar)?;
     let (dataset, test) = load(args, seeds[0], &driver, &bar)?;
     let measured = match args.dtype.into() {
@@ -103,7 +99,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         threads: driver.threads(),
     };
     if let Some(path) = &args.plot {
-        save(path, &comparison.chart().to_svg())?;
+        save(path, &comparison.plot().to_svg())?;
+    }
+    if let Some(path) = &args.report {
+        save(path, &page::page(&comparison, args).to_html())?;
     }
     let mut out = std::io::stdout().lock();
     if args.run.report.json {
@@ -112,21 +111,6 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         write!(out, "{}", comparison.to_table(args))?;
     }
     Ok(())
-}
-
-pub(crate) fn check_plot(path: &Path) -> Result<(), Failure> {
-    match path.extension() {
-        Some(ending) if !ending.eq_ignore_ascii_case("svg") => {
-            Err(Failure::Usage(format!("{}: the plot is SVG; give it a name that ends with .svg", path.display())))
-        }
-        _ => Ok(()),
-    }
-}
-
-pub(crate) fn save(path: &Path, svg: &str) -> Result<(), Failure> {
-    let mut file = mercer_io::OutputFile::create(path)?;
-    file.write_all(svg.as_bytes()).map_err(|source| mercer_io::write_error(path, source))?;
-    Ok(file.finish()?)
 }
 
 /// The rows, and those to score on; of a bundled sample the training rows alone where nothing is learned.

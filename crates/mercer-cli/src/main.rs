@@ -16,6 +16,7 @@ mod output;
 mod plot;
 mod predict;
 mod progress;
+mod report;
 mod rows;
 mod split;
 mod text;

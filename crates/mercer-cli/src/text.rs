@@ -132,7 +132,7 @@ pub(crate) fn scores(evaluation: &Evaluation) -> String {
         Evaluation::Classification(report) => {
             let wrong = (report.error_rate * report.n_rows as f64).round() as u64;
             let (rows, f1) = (count(report.n_rows), report.f1_macro);
-            let probabilities = report.probabilities.map_or(String::new(), |report| {
+            let probabilities = report.probabilities.as_ref().map_or(String::new(), |report| {
                 let (loss, error) = (number(report.log_loss), percent(report.calibration_error));
                 format!("   log loss {loss}   calibration error {error}")
             });

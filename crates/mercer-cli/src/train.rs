@@ -11,13 +11,14 @@ use mercer::pipeline::{Evaluation, FitReport};
 use serde_json::{Map, Value, json};
 
 use crate::args::TrainArgs;
-use crate::data::refuse_overwriting;
 use crate::failure::Failure;
 use crate::memory::{half_of_available, peak_bytes};
 use crate::output::in_json;
 use crate::progress::{Bar, interrupted};
+use crate::report::{check_outputs, save};
 use crate::rows::{TrainingRows, described};
 
+mod page;
 mod summary;
 
 /// What a training came to.
@@ -38,11 +39,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let mut spec = args.learner.pipeline(&args.map)?;
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
-    if let Some(path) = &args.output {
-        refuse_overwriting(&[path], args.rows.files())?;
-        // A folder that cannot be written is said before the work, not after it.
-        drop(mercer_io::OutputFile::create(path)?);
-    }
+    check_outputs(args.report.as_deref(), None, args.output.as_deref(), args.rows.files())?;
     let mut driver = Driver::new(args.run.threads, &bar)?.keeping_interrupted(args.keep_interrupted);
     if let Some(bytes) = args.memory.or_else(half_of_available) {
         driver = driver.with_memory(bytes);
@@ -64,7 +61,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     spec.map = args.map.sized(spec.map, dataset.n_rows())?;
     let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
     let approximation = model.approximation(&driver, &dataset)?;
-    let test = test.map(|test| model.evaluate(&driver, &test)).transpose()?;
+    let evaluation = test.as_ref().map(|test| model.evaluate(&driver, test)).transpose()?;
     driver.check_interrupted()?;
     let model_bytes = match &args.output {
         Some(path) => driver.time("save", || mercer_io::save_model(path, &model))?,
@@ -78,9 +75,14 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         model,
         report,
         approximation,
-        test,
+        test: evaluation,
         model_bytes,
     };
+    if let Some(path) = &args.report {
+        // What the report adds is none of the training's time.
+        let values = page::Values::of(&trained, test.as_ref(), &driver)?;
+        save(path, &page::page(&trained, values.as_ref(), args)?.to_html())?;
+    }
     let mut out = std::io::stdout().lock();
     if args.run.report.json {
         writeln!(out, "{:#}", trained.to_json(args))?;
@@ -114,6 +116,7 @@ impl Trained {
             "peak_memory_bytes": peak_bytes(),
             "model_bytes": self.model_bytes,
             "output": args.output.as_deref().map(in_json),
+            "report": args.report.as_deref().map(in_json),
         });
         if let Some(test) = &self.test {
             object["test"] = json!(test);

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 const BUDGET_EXAMPLES: &str = "\
 Examples:
   mercer budget --sample digits --plot budget.svg
+  mercer budget --sample digits --seeds 5 --report budget.html
   mercer budget iris.csv --target species --sizes 5..80
   mercer budget w8a.gz --methods uniform,random-cholesky --sizes 100,500,1000 --seeds 5
   mercer budget x.npy --kernel laplace --gamma median --json
@@ -34,6 +35,9 @@ pub(crate) struct BudgetArgs {
     /// Where to draw the scores, as SVG
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Where to write charts and tables, as one HTML file
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]

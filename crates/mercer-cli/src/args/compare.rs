@@ -19,6 +19,7 @@ use crate::failure::Failure;
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   mercer compare --sample digits --plot digits.svg
+  mercer compare --sample digits --seeds 3 --report digits.html
   mercer compare iris.csv --target species --maps fourier,sorf --n-components 64..1024
   mercer compare w8a.gz --test w8a.t.gz --kernel matern --nu 2.5 --n-components 256,1024
   mercer compare x.npy --no-learner --seeds 10 --json
@@ -51,6 +52,9 @@ pub(crate) struct CompareArgs {
     /// Where to draw the comparison, as SVG
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Where to write charts and tables, as one HTML file
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]

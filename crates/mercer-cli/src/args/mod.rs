@@ -57,6 +57,7 @@ pub(crate) enum Command {
 const TRAIN_EXAMPLES: &str = "\
 Examples:
   mercer train --sample digits
+  mercer train --sample digits --learner softmax --report digits.html
   mercer train iris.csv --target species --cv 5 -o iris.mercer
   mercer train w8a.gz --test w8a.t.gz --learner svm --class-weight balanced -o w8a.mercer
   mercer train iris.csv --learner svm --probabilities -o iris.mercer
@@ -85,6 +86,9 @@ pub(crate) struct TrainArgs {
     /// Where to save the model; nothing is saved without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Where to write scores with their confidence intervals, charts and tables, as one HTML file
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! A comparison as a table, as JSON and as a chart.
+//! A comparison as a table and as JSON.
 
 use mercer::feature_maps::ResolvedMap;
 use mercer::kernels::Kernel;
@@ -8,16 +8,16 @@ use super::{Cell, Comparison, Score};
 use crate::args::CompareArgs;
 use crate::memory::peak_bytes;
 use crate::output::in_json;
-use crate::plot::{Axis, Chart, Panel, Point};
+use crate::report::written;
 use crate::rows::described;
 use crate::text::{bytes, count, kernel, number, parameters, percent};
 
 /// What several seeds came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Estimate {
-    value: f64,
+pub(super) struct Estimate {
+    pub(super) value: f64,
     /// The standard deviation over the seeds; none for one.
-    deviation: Option<f64>,
+    pub(super) deviation: Option<f64>,
 }
 
 impl Estimate {
@@ -35,7 +35,7 @@ impl Estimate {
         Some(Self { value: squared.value.sqrt(), ..Self::mean(values)? })
     }
 
-    fn shown(estimate: Option<Self>, number: impl Fn(f64) -> String) -> String {
+    pub(super) fn shown(estimate: Option<Self>, number: impl Fn(f64) -> String) -> String {
         match estimate {
             None => "–".to_owned(),
             Some(Self { value, deviation: None }) => number(value),
@@ -45,22 +45,22 @@ impl Estimate {
 }
 
 impl Cell {
-    fn kernel_rmse(&self) -> Option<Estimate> {
+    pub(super) fn kernel_rmse(&self) -> Option<Estimate> {
         let errors = self.runs.iter().map(|run| run.approximation.as_ref().map(|report| report.kernel.rmse));
         Estimate::root_mean_square(errors)
     }
 
-    fn distortion(&self) -> Option<Estimate> {
+    pub(super) fn distortion(&self) -> Option<Estimate> {
         Estimate::mean(self.runs.iter().map(|run| run.approximation.as_ref().map(|report| report.distances.mean)))
     }
 
     /// The seed says nothing of the time: the smallest is the one least disturbed.
-    fn microseconds(&self) -> f64 {
+    pub(super) fn microseconds(&self) -> f64 {
         1e6 * self.runs.iter().map(|run| run.seconds_per_row).fold(f64::INFINITY, f64::min)
     }
 
     /// Accuracy, or the RMSE of a regression.
-    fn score(&self) -> Option<Estimate> {
+    pub(super) fn score(&self) -> Option<Estimate> {
         Estimate::mean(self.runs.iter().map(|run| {
             run.score.map(|score| match score {
                 Score::Accuracy(value) | Score::Rmse(value) => value,
@@ -68,14 +68,14 @@ impl Cell {
         }))
     }
 
-    fn n_components(&self) -> usize {
+    pub(super) fn n_components(&self) -> usize {
         self.runs[0].map.n_components()
     }
 }
 
 impl Comparison {
     /// What the score is, where anything was learned.
-    fn measure(&self) -> Option<&'static str> {
+    pub(super) fn measure(&self) -> Option<&'static str> {
         self.cells[0].runs[0].score.map(|score| match score {
             Score::Accuracy(_) => "accuracy",
             Score::Rmse(_) => "rmse",
@@ -90,7 +90,7 @@ impl Comparison {
     }
 
     /// Rows, kernel, learner and seeds, on one line each.
-    fn headings(&self) -> [String; 2] {
+    pub(super) fn headings(&self) -> [String; 2] {
         let (rows, inputs) = (count(self.dataset.n_rows()), count(self.dataset.n_inputs() as u64));
         let tested = self.test.as_ref().map(|test| format!("; scored on {} others", count(test.n_rows())));
         let data = format!("{}: {rows} rows × {inputs} inputs{}", self.dataset.info().name, tested.unwrap_or_default());
@@ -139,10 +139,8 @@ impl Comparison {
             text.push_str(&format!("{note}\n"));
         }
         text.push_str(&format!("\n{}", aligned(&lines)));
-        if let Some(path) = &args.plot {
-            text.push_str(&format!("\nplot        {}\n", path.display()));
-        }
-        text
+        let files = written("plot", args.plot.as_ref()) + &written("report", args.report.as_ref());
+        if files.is_empty() { text } else { text + "\n" + &files }
     }
 
     pub(super) fn to_json(&self, args: &CompareArgs) -> Value {
@@ -163,6 +161,7 @@ impl Comparison {
             "threads": self.threads,
             "peak_memory_bytes": peak_bytes(),
             "plot": args.plot.as_deref().map(in_json),
+            "report": args.report.as_deref().map(in_json),
         })
     }
 
@@ -185,41 +184,6 @@ impl Comparison {
         }
         object
     }
-
-    /// The error by the number of features, and what it comes to by time: the score, or the error where none is.
-    pub(super) fn chart(&self) -> Chart {
-        let mut names: Vec<String> = self.cells.iter().map(|cell| cell.name.to_owned()).collect();
-        names.dedup();
-        let lines = |x: &dyn Fn(&Cell) -> f64, y: &dyn Fn(&Cell) -> Option<f64>| -> Vec<Vec<Point>> {
-            let groups = self.cells.chunk_by(|a, b| a.name == b.name);
-            let point = |cell: &Cell| Some(Point { x: x(cell), y: y(cell)?, note: note(cell) });
-            groups.map(|cells| cells.iter().filter_map(point).collect()).collect()
-        };
-        let axis = |label: &str, log| Axis { label: label.to_owned(), log, ticks: Vec::new() };
-        let rmse = |cell: &Cell| cell.kernel_rmse().map(|estimate| estimate.value);
-        let mut sizes: Vec<usize> = self.cells.iter().map(Cell::n_components).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let error = Panel {
-            title: "Kernel error by features".to_owned(),
-            x: Axis { ticks: sizes.iter().map(|&size| size as f64).collect(), ..axis("features D", true) },
-            y: axis("kernel RMSE", true),
-            lines: lines(&|cell| cell.n_components() as f64, &rmse),
-        };
-        let score = |cell: &Cell| cell.score().map(|estimate| estimate.value);
-        let (title, y, values) = match self.measure() {
-            Some("accuracy") => {
-                let percents = lines(&Cell::microseconds, &|cell| score(cell).map(|share| 100.0 * share));
-                ("Accuracy by time", axis("accuracy on test rows, %", false), percents)
-            }
-            Some(_) => ("Error by time", axis("RMSE on test rows", false), lines(&Cell::microseconds, &score)),
-            None => ("Kernel error by time", axis("kernel RMSE", true), lines(&Cell::microseconds, &rmse)),
-        };
-        let x = axis("µs per row of the map, on one thread", true);
-        let time = Panel { title: title.to_owned(), x, y, lines: values };
-        let [data, setting] = self.headings();
-        Chart { title: data, subtitle: setting, names, panels: [error, time] }
-    }
 }
 
 /// What the text of a kernel ends with.
@@ -233,12 +197,6 @@ fn width(kernel: Kernel) -> f64 {
         | Kernel::Quadratic { gamma, .. } => gamma,
         _ => 0.0,
     }
-}
-
-fn note(cell: &Cell) -> String {
-    let error = Estimate::shown(cell.kernel_rmse(), |x| format!("{x:.5}"));
-    let (name, size, time) = (cell.name, count(cell.n_components() as u64), cell.microseconds());
-    format!("{name}, D {size}: kernel RMSE {error}, {time:.2} µs per row")
 }
 
 /// Columns side by side, the first to the left, with a blank line between groups of the same first word.

@@ -12,37 +12,54 @@ use super::{Trained, cross_validation};
 use crate::args::TrainArgs;
 use crate::memory::peak_bytes;
 use crate::progress::interrupted;
+use crate::report::written;
 use crate::text::{bytes, count, kernel, learner, number, parameters, percent, real_values, scores, tables};
 
 pub(super) fn write(out: &mut impl Write, trained: &Trained, args: &TrainArgs) -> io::Result<()> {
-    writeln!(out, "data        {}", data(trained))?;
-    writeln!(out, "            {}", target(trained, args))?;
-    for line in encoding(trained) {
-        writeln!(out, "{line}")?;
-    }
-    writeln!(out, "preprocess  {}", preprocess(trained, args))?;
-    for line in map(trained, args) {
-        writeln!(out, "{line}")?;
-    }
-    for line in learner_lines(trained, args) {
-        writeln!(out, "{line}")?;
-    }
-    if let (Some(k), Some(choice)) = (args.learner.cv, &trained.report.lambda) {
-        writeln!(out, "{:<12}{}", format!("{k}-fold cv"), fold_scores(&cross_validation(&choice.folds)))?;
+    for (name, words) in facts(trained, args) {
+        writeln!(out, "{name:<12}{words}")?;
     }
     if let Some(test) = &trained.test {
         writeln!(out, "test        {}", scores(test))?;
         write!(out, "{}", tables(test, trained.model.header().outputs.classes()))?;
     }
     writeln!(out)?;
-    writeln!(out, "time        {}", times(trained))?;
-    if let Some(peak) = peak_bytes() {
-        writeln!(out, "memory      {} at the peak", bytes(peak))?;
+    for (name, words) in costs(trained, args) {
+        writeln!(out, "{name:<12}{words}")?;
     }
-    match &args.output {
-        Some(path) => writeln!(out, "model       {} ({})", path.display(), bytes(trained.model_bytes)),
-        None => writeln!(out, "model       {} (not saved: add -o model.mercer)", bytes(trained.model_bytes)),
+    write!(out, "{}", written("report", args.report.as_ref()))
+}
+
+/// A name, empty where the line continues the one before, and what there is to say.
+pub(super) type Fact = (String, String);
+
+fn fact(name: &str, words: impl Into<String>) -> Fact {
+    (name.to_owned(), words.into())
+}
+
+/// The data, and what is done to it.
+pub(super) fn facts(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
+    let mut facts = vec![fact("data", data(trained)), fact("", target(trained, args))];
+    facts.extend(encoding(trained));
+    facts.push(fact("preprocess", preprocess(trained, args)));
+    facts.extend(map(trained, args));
+    facts.extend(learner_lines(trained, args));
+    if let (Some(k), Some(choice)) = (args.learner.cv, &trained.report.lambda) {
+        facts.push((format!("{k}-fold cv"), fold_scores(&cross_validation(&choice.folds))));
     }
+    facts
+}
+
+/// Time, memory and the size of the model.
+pub(super) fn costs(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
+    let mut facts = vec![fact("time", times(trained))];
+    facts.extend(peak_bytes().map(|peak| fact("memory", format!("{} at the peak", bytes(peak)))));
+    let size = bytes(trained.model_bytes);
+    facts.push(match &args.output {
+        Some(path) => fact("model", format!("{} ({size})", path.display())),
+        None => fact("model", format!("{size} (not saved: add -o model.mercer)")),
+    });
+    facts
 }
 
 fn fold_scores(scores: &serde_json::Value) -> String {
@@ -93,7 +110,7 @@ fn balance(trained: &Trained) -> String {
 }
 
 /// What became of words and missing values.
-fn encoding(trained: &Trained) -> Vec<String> {
+fn encoding(trained: &Trained) -> Vec<Fact> {
     let Some(encoding) = trained.dataset.encoding() else { return Vec::new() };
     let table = trained.dataset.table();
     let mut parts: Vec<String> = Vec::new();
@@ -114,12 +131,13 @@ fn encoding(trained: &Trained) -> Vec<String> {
     let mut lines = Vec::new();
     if n > 0 {
         let into = count(encoding.n_indicators() as u64);
-        lines.push(format!("categories  {n} columns of words into {into} inputs: {}{more}", parts.join(", ")));
+        let words = format!("{n} columns of words into {into} inputs: {}{more}", parts.join(", "));
+        lines.push(fact("categories", words));
     }
     let missing: u64 = table.n_missing().iter().sum();
     if missing > 0 {
         let columns = table.n_missing().iter().filter(|n| **n > 0).count();
-        lines.push(format!("missing     {} values in {columns} columns filled in", count(missing)));
+        lines.push(fact("missing", format!("{} values in {columns} columns filled in", count(missing))));
     }
     lines
 }
@@ -141,7 +159,7 @@ fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
     }
 }
 
-fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
+fn map(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
     let map = trained.model.header().spec.map;
     let features = count(map.n_components() as u64);
     let rule = match (args.map.kernel.gamma(), map.spec.distance()) {
@@ -153,27 +171,28 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<String> {
         (Gamma::Value(_), _) => "",
     };
     let kernel = kernel(map.kernel());
-    let mut lines = vec![format!("map         {}: {features} features of {kernel}{rule}", map.name())];
+    let mut lines = vec![fact("map", format!("{}: {features} features of {kernel}{rule}", map.name()))];
     let parameters = parameters(&map.spec);
     if !parameters.is_empty() {
-        lines.push(format!("            {}", parameters.join("; ")));
+        lines.push(fact("", parameters.join("; ")));
     }
     if let Some(report) = trained.report.landmarks.filter(|report| report.rank < report.asked) {
         let (rank, asked) = (count(report.rank as u64), count(report.asked as u64));
-        lines.push(format!("            rank {rank} of {asked} landmarks: the others add nothing and are left out"));
+        let words = format!("rank {rank} of {asked} landmarks: the others add nothing and are left out");
+        lines.push(fact("", words));
     }
     if let Some(report) = &trained.approximation {
         let (error, distortion) = (number(report.kernel.rmse), percent(report.distances.mean));
         let rows = count(report.n_rows);
-        lines
-            .push(format!("            kernel error {error} rms, distances distorted by {distortion}, on {rows} rows"));
+        let words = format!("kernel error {error} rms, distances distorted by {distortion}, on {rows} rows");
+        lines.push(fact("", words));
     }
     lines
 }
 
 /// The learner, how an iteration ended, and where probabilities come from.
-fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
-    let mut lines = vec![format!("learner     {}", chosen(trained, args))];
+fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
+    let mut lines = vec![fact("learner", chosen(trained, args))];
     if let Some(end) = &trained.report.convergence {
         let state = match (end.converged, interrupted()) {
             (true, _) => "converged",
@@ -183,10 +202,12 @@ fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<String> {
         let (passes, objective) = (count(end.iterations as u64), number(end.objective));
         let gradient = end.gradient_norm.map_or(String::new(), |norm| format!(", gradient {}", number(norm)));
         let gap = end.gap.map_or(String::new(), |gap| format!(", at most {} above the least", number(gap)));
-        lines.push(format!("            {state} after {passes} passes: objective {objective}{gradient}{gap}"));
+        let words = format!("{state} after {passes} passes: objective {objective}{gradient}{gap}");
+        lines.push(fact("", words));
     }
     if let Some(n) = trained.report.calibration_rows {
-        lines.push(format!("            probabilities by a sigmoid of the scores of {} rows held out", count(n)));
+        let words = format!("probabilities by a sigmoid of the scores of {} rows held out", count(n));
+        lines.push(fact("", words));
     }
     lines
 }

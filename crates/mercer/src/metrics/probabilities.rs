@@ -66,7 +66,7 @@ pub struct ConfidenceBin {
 }
 
 /// The scores of [`ProbabilityScores`]: see the module's head.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbabilityReport {
     /// Mean of −log p of the true class.
     pub log_loss: f64,
@@ -76,7 +76,14 @@ pub struct ProbabilityReport {
     pub calibration_error: f64,
     /// The bins of the calibration error, from the least confidence on.
     #[serde(default)]
-    pub bins: [ConfidenceBin; N_BINS],
+    pub bins: Vec<ConfidenceBin>,
+}
+
+impl Bin {
+    fn report(&self) -> ConfidenceBin {
+        let confidence = self.confidence / self.n_rows.max(1) as f64;
+        ConfidenceBin { n_rows: self.n_rows, n_right: self.n_right, confidence }
+    }
 }
 
 impl ProbabilityScores {
@@ -171,11 +178,7 @@ impl ProbabilityScores {
             log_loss: self.log_loss / n,
             brier_score: self.squares / (halves * n),
             calibration_error: distance / n,
-            bins: self.bins.map(|bin| ConfidenceBin {
-                n_rows: bin.n_rows,
-                n_right: bin.n_right,
-                confidence: bin.confidence / bin.n_rows.max(1) as f64,
-            }),
+            bins: self.bins.iter().map(Bin::report).collect(),
         })
     }
 }
@@ -212,7 +215,7 @@ mod tests {
     fn certain_and_right_is_perfect() {
         let mut scores = ProbabilityScores::new(2).unwrap();
         scores.add(&[0, 1], array![[1.0, 0.0], [0.0, 1.0]].view()).unwrap();
-        let mut bins = [ConfidenceBin::default(); N_BINS];
+        let mut bins = vec![ConfidenceBin::default(); N_BINS];
         bins[N_BINS - 1] = ConfidenceBin { n_rows: 2, n_right: 2, confidence: 1.0 };
         let zero = ProbabilityReport { log_loss: 0.0, brier_score: 0.0, calibration_error: 0.0, bins };
         assert_eq!(scores.report().unwrap(), zero);
