@@ -95,14 +95,15 @@ fn classes_as_in_json() {
 #[test]
 fn names_are_never_markup() {
     let folder = Folder::new();
-    let names = ["<b>&'", "</script>", "plain"];
+    // The first is <b>&" as CSV has it.
+    let names = ["\"<b>&\"\"\"", "</script>", "it's"];
     folder.write("<i>&.csv", Table::new(120, 4, 3).csv("<target>", &names));
     folder.ok("train <i>&.csv --test-size 0.3 --n-components 32 --cv 3 --report out.html");
     let html = folder.text("out.html");
     assert_page(&html);
     assert!(!html.contains("<b>") && !html.contains("<i>") && !html.contains("<target>"));
     assert_eq!(html.matches("</script>").count(), 1);
-    assert!(html.contains("&lt;b&gt;&amp;&#39; taken for") && html.contains("&lt;i&gt;&amp;.csv"));
+    assert!(html.contains("&lt;b&gt;&amp;&quot; taken for") && html.contains("&lt;i&gt;&amp;.csv"));
     assert!(html.contains("each in one of 3 folds") && html.contains("<th scope=\"col\" class=\"n\">fold</th>"));
     assert!(html.contains("mercer train &#39;&lt;i&gt;&amp;.csv&#39; --test-size 0.3"), "the command, quoted");
 }

@@ -91,8 +91,11 @@ fn lambda(choice: &LambdaChoice) -> Result<Section, Failure> {
     figures.push(Figure::new("Loss by lambda", "The mean loss of an output.", &path("loss", losses)));
     let (lambda, parts) = (number(choice.lambda), choice.folds.len());
     let by = if parts == 1 { "rows held out".to_owned() } else { format!("rows, each in one of {parts} folds") };
-    let note =
-        format!("{lambda} is the best of {} on {} {by}: fewest errors, then least loss.", tried.len(), count(judges));
+    let on = format!("{} {by}", count(judges));
+    let note = match tried.len() {
+        1 => format!("{lambda} was given; scored on {on}."),
+        n => format!("{lambda} is the best of {n} on {on}: fewest errors, then least loss."),
+    };
     let mut blocks = vec![Block::Figures(figures)];
     if parts > 1 {
         blocks.push(Block::Table(folds(choice)));
