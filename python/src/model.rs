@@ -1,10 +1,12 @@
 //! A fitted pipeline: scaling, feature map and linear model, as in a model file.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use mercer::dataset::{Dataset, Table};
 use mercer::model::AnyPipeline;
 use mercer::pipeline::{Pipeline, PipelineSpec};
+use mercer::selection::SearchSpec;
 use mercer::{Driver, Dtype, Result, Scalar};
 use ndarray::{Array2, ArrayView2, s};
 use numpy::{Element, PyArray1, PyArray2};
@@ -55,6 +57,38 @@ impl Model {
             mercer::model::Model::fit(&dataset, &spec, dtype, driver)
         })?;
         Ok((Self { model }, written(&report)?))
+    }
+
+    /// Finds a pipeline and fits it, within so many seconds where they are given; gives it, what was chosen while fitting, and what was
+    /// tried, as JSON.
+    #[staticmethod]
+    #[pyo3(signature = (spec, data, dtype, threads, seconds))]
+    fn search<'py>(
+        py: Python<'py>,
+        spec: &str,
+        data: (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<String>),
+        dtype: &str,
+        threads: usize,
+        seconds: Option<f64>,
+    ) -> PyResult<(Self, String, String)> {
+        let start = Instant::now();
+        let (rows, targets, names) = data;
+        let spec: SearchSpec = parsed("search", spec)?;
+        let deadline = match seconds.map(Duration::try_from_secs_f64) {
+            Some(Err(_)) => {
+                return Err(PyValueError::new_err(format!("time is {seconds:?}, must be a number above 0")));
+            }
+            Some(Ok(time)) => Some(start + time),
+            None => None,
+        };
+        let dtype = dtype_of(dtype)?;
+        let arrays = Arrays::new(&rows, Some(&targets), names)?;
+        let options = Options { threads, memory: Some(spec.memory), size: usize::MAX };
+        let found = run(py, options, |driver| {
+            let dataset = arrays.scan(driver)?;
+            mercer::selection::search(&dataset, &spec, dtype, deadline, driver)
+        })?;
+        Ok((Self { model: found.model }, written(&found.fit)?, written(&found.search)?))
     }
 
     #[staticmethod]

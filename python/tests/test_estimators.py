@@ -25,8 +25,11 @@ from mercer.feature_maps import (
 )
 from mercer.learners import KernelClassifier, KernelRegressor, LinearClassifier, LinearRegressor
 from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
+from mercer.selection import AutoClassifier, AutoRegressor
 
 ESTIMATORS = [
+    AutoClassifier(trials=4),
+    AutoRegressor(trials=4),
     Fastfood(32),
     OrthogonalFourier(32),
     AdditiveChi2Sampler(),

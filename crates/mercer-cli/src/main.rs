@@ -1,9 +1,10 @@
-//! The command line of mercer: train, predict, evaluate, inspect, transform, split, convert, compare, budget.
+//! The command line of mercer: train, tune, predict, evaluate, inspect, transform, split, convert, compare, budget.
 //!
 //! Results go to standard output, progress and errors to standard error. Exit status: 0 done, 1 failed, 2 bad input or
 //! flags, 130 interrupted.
 
 mod args;
+mod auto;
 mod budget;
 mod compare;
 mod convert;
@@ -22,6 +23,7 @@ mod split;
 mod text;
 mod train;
 mod transform;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -42,6 +44,7 @@ fn run() -> Result<(), Failure> {
     mercer::InstructionSet::from_environment().map_err(Failure::Usage)?;
     match command {
         Command::Train(args) => train::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),

@@ -2,8 +2,17 @@
 
 /// The largest resident size so far, in bytes, where the system tells (Linux).
 pub(crate) fn peak_bytes() -> Option<u64> {
+    status("VmHWM:")
+}
+
+/// The resident size, in bytes, where the system tells (Linux).
+pub(crate) fn resident_bytes() -> Option<u64> {
+    status("VmRSS:")
+}
+
+fn status(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }

@@ -8,9 +8,11 @@ use mercer::dataset::Dataset;
 use mercer::metrics::ApproximationReport;
 use mercer::model::Model;
 use mercer::pipeline::{Evaluation, FitReport};
+use mercer::selection::SearchReport;
 use serde_json::{Map, Value, json};
 
 use crate::args::TrainArgs;
+use crate::auto::{Asked, find};
 use crate::failure::Failure;
 use crate::memory::{half_of_available, peak_bytes};
 use crate::output::in_json;
@@ -27,6 +29,8 @@ struct Trained {
     model: Model,
     report: FitReport,
     approximation: Option<ApproximationReport>,
+    /// of `--auto`
+    search: Option<SearchReport>,
     test: Option<Evaluation>,
     seconds: Vec<(&'static str, f64)>,
     total_seconds: f64,
@@ -36,6 +40,9 @@ struct Trained {
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let start = Instant::now();
+    if args.search.limits.any() && !args.search.auto {
+        return Err(Failure::Usage("--time, --trials and --objective are of a search: add --auto".to_owned()));
+    }
     let mut spec = args.learner.pipeline(&args.map)?;
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
@@ -58,8 +65,23 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         bar: &bar,
     };
     let (dataset, test) = rows.with_targets(&driver)?;
-    spec.map = args.map.sized(spec.map, dataset.n_rows())?;
-    let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
+    let (model, report, search) = if args.search.auto {
+        let asked = Asked {
+            task: spec.task,
+            probabilities: spec.probabilities,
+            memory: args.memory,
+            has_test: test.is_some(),
+            seed: spec.seed,
+            dtype: args.map.dtype.into(),
+            start,
+        };
+        let found = find(&dataset, &args.search.limits, &asked, &driver)?;
+        (found.model, found.fit, Some(found.search))
+    } else {
+        spec.map = args.map.sized(spec.map, dataset.n_rows())?;
+        let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
+        (model, report, None)
+    };
     let approximation = model.approximation(&driver, &dataset)?;
     let evaluation = test.as_ref().map(|test| model.evaluate(&driver, test)).transpose()?;
     driver.check_interrupted()?;
@@ -75,6 +97,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         model,
         report,
         approximation,
+        search,
         test: evaluation,
         model_bytes,
     };
@@ -118,6 +141,9 @@ impl Trained {
             "output": args.output.as_deref().map(in_json),
             "report": args.report.as_deref().map(in_json),
         });
+        if let Some(search) = &self.search {
+            object["search"] = json!(search);
+        }
         if let Some(test) = &self.test {
             object["test"] = json!(test);
         }

@@ -70,6 +70,27 @@ impl<'p> Driver<'p> {
         Self { pool, progress, seconds, memory: DEFAULT_MEMORY, keeps_interrupted: false, has_model }
     }
 
+    /// A driver on the same threads and with as much memory, which tells and asks another.
+    #[must_use]
+    pub fn telling<'q>(&self, progress: &'q dyn Progress) -> Driver<'q> {
+        Driver::on(self.pool.clone(), progress).with_memory(self.memory)
+    }
+
+    /// Counts the stages of a driver that worked for this one.
+    pub fn absorb(&self, other: &Driver<'_>) {
+        other.stages().iter().for_each(|&(stage, time)| self.count(stage, time));
+    }
+
+    /// Whom it tells and asks.
+    pub(crate) fn progress(&self) -> &'p dyn Progress {
+        self.progress
+    }
+
+    /// Whether a training that is interrupted ends with the model it has.
+    pub(crate) fn keeps_interrupted(&self) -> bool {
+        self.keeps_interrupted
+    }
+
     /// The threads of a driver.
     ///
     /// # Errors
@@ -301,7 +322,8 @@ impl<'p> Driver<'p> {
         self.seconds.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn count(&self, stage: &'static str, time: Duration) {
+    /// Counts time to `stage`.
+    pub(crate) fn count(&self, stage: &'static str, time: Duration) {
         let mut stages = self.stages();
         match stages.iter_mut().find(|(name, _)| *name == stage) {
             Some((_, sum)) => *sum += time,

@@ -124,9 +124,13 @@ impl Model {
                 (AnyPipeline::Float64(pipeline), report)
             }
         };
+        Ok((Self::of_dataset(pipeline, dataset), report))
+    }
+
+    /// A model with the names and the encoding of the rows it was fitted to.
+    pub(crate) fn of_dataset(pipeline: impl Into<AnyPipeline>, dataset: &Dataset) -> Self {
         let (input_names, target_names) = (dataset.info().input_names.clone(), dataset.info().target_names.clone());
-        let encoding = dataset.encoding().cloned();
-        Ok((Self { pipeline, encoding, input_names, target_names }, report))
+        Self { pipeline: pipeline.into(), encoding: dataset.encoding().cloned(), input_names, target_names }
     }
 
     /// A model of rows whose columns have no names and are numbers.

@@ -87,6 +87,8 @@ pub enum Purpose {
     Chain = 14,
     /// Which candidates become landmarks; lane = round.
     Landmark = 15,
+    /// Rows that judge pipelines, and the order in which the others are learned from; index = row of the data.
+    Search = 16,
 }
 
 /// The random numbers of one (seed, purpose, lane).

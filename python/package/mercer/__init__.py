@@ -10,9 +10,9 @@
 True
 """
 
-from mercer import feature_maps, kernels, learners, metrics, projections
+from mercer import feature_maps, kernels, learners, metrics, projections, selection
 from mercer._core import __version__
 from mercer._hadamard import fwht
 from mercer.learners import load
 
-__all__ = ["__version__", "feature_maps", "fwht", "kernels", "learners", "load", "metrics", "projections"]
+__all__ = ["__version__", "feature_maps", "fwht", "kernels", "learners", "load", "metrics", "projections", "selection"]

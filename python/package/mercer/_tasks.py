@@ -133,7 +133,7 @@ class Classifier(ClassifierMixin, Learner):
     def _has_probabilities(self) -> bool:
         return self.probability or self.learner in ("logistic", "softmax")
 
-    @available_if(_has_probabilities)
+    @available_if(lambda self: self._has_probabilities())
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """The probability of each class, in the order of ``classes_``. Needs ``probability=True`` but for logistic and softmax."""
         X = self._checked_rows(X)
@@ -142,7 +142,7 @@ class Classifier(ClassifierMixin, Learner):
         ordered[:, self._order] = values
         return ordered
 
-    @available_if(_has_probabilities)
+    @available_if(lambda self: self._has_probabilities())
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """The logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):

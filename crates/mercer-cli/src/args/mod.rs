@@ -1,5 +1,6 @@
 //! The command line: flags, their defaults and their help.
 
+mod auto;
 mod budget;
 mod compare;
 mod data;
@@ -7,21 +8,26 @@ mod landmark;
 mod learner;
 mod model;
 mod product;
+mod tune;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use auto::{AutoArgs, LimitArgs};
 pub(crate) use budget::BudgetArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs, RowsArgs, Sample};
-pub(crate) use learner::LearnerArgs;
+pub(crate) use learner::{LearnerArgs, TaskName};
 pub(crate) use model::{DtypeName, MapArgs, Preprocess};
+pub(crate) use tune::TuneArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   mercer train --sample digits                     a first look, with bundled data
   mercer train iris.csv --target species -o iris.mercer
+  mercer train iris.csv --auto --time 60s          everything found by the data
+  mercer tune iris.csv --kernels rbf,laplace       which pipeline to train
   mercer predict iris.mercer new.csv -o labels.csv
   mercer evaluate iris.mercer iris-test.csv
   mercer inspect iris.csv                          what a file or a model holds
@@ -43,7 +49,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Train(TrainArgs),
+    Train(Box<TrainArgs>),
+    Tune(TuneArgs),
     Predict(PredictArgs),
     Evaluate(EvaluateArgs),
     Inspect(InspectArgs),
@@ -60,6 +67,7 @@ Examples:
   mercer train --sample digits --learner softmax --report digits.html
   mercer train iris.csv --target species --cv 5 -o iris.mercer
   mercer train w8a.gz --test w8a.t.gz --learner svm --class-weight balanced -o w8a.mercer
+  mercer train iris.csv --auto --time 60s -o iris.mercer
   mercer train iris.csv --learner svm --probabilities -o iris.mercer
   mercer train train-images-idx3-ubyte.gz --labels train-labels-idx1-ubyte.gz \\
       --test t10k-images-idx3-ubyte.gz --test-labels t10k-labels-idx1-ubyte.gz -o mnist.mercer
@@ -99,8 +107,10 @@ pub(crate) struct TrainArgs {
     pub(crate) map: MapArgs,
     #[command(flatten)]
     pub(crate) learner: LearnerArgs,
+    #[command(flatten)]
+    pub(crate) search: AutoArgs,
     /// Memory for features that are kept between passes, such as 800M or 2G; half of what is free if not given.
-    /// Changes no result but that of sgd, which shuffles rows it does not keep less well
+    /// Changes no result but that of sgd, which shuffles rows it does not keep less well. With --auto, memory for all
     #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = "Run")]
     pub(crate) memory: Option<u64>,
     /// Let Ctrl-C end the learning with the best model so far, without probabilities, and go on with that; a second

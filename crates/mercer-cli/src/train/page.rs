@@ -31,6 +31,7 @@ pub(super) fn page(trained: &Trained, values: Option<&Values>, args: &TrainArgs)
             Vec::new(),
         )],
     };
+    sections.extend(trained.search.as_ref().map(crate::auto::section));
     sections.extend(trained.report.lambda.as_ref().map(lambda).transpose()?);
     sections.push(Section::new("Data and model", "", vec![Block::Facts(joined(facts(trained, args)))]));
     sections.push(Section::new(

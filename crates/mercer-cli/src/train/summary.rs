@@ -41,6 +41,7 @@ fn fact(name: &str, words: impl Into<String>) -> Fact {
 pub(super) fn facts(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
     let mut facts = vec![fact("data", data(trained)), fact("", target(trained, args))];
     facts.extend(encoding(trained));
+    facts.extend(trained.search.iter().flat_map(crate::auto::facts));
     facts.push(fact("preprocess", preprocess(trained, args)));
     facts.extend(map(trained, args));
     facts.extend(learner_lines(trained, args));
@@ -152,7 +153,8 @@ fn preprocess(trained: &Trained, args: &TrainArgs) -> String {
         PreprocessSpec::MaxAbs => "columns divided by their largest absolute value, zeros kept",
         PreprocessSpec::UnitNorm => "rows to length 1",
     };
-    let why = if args.map.preprocess == crate::args::Preprocess::Auto { " (the default for this layout)" } else { "" };
+    let default = args.map.preprocess == crate::args::Preprocess::Auto && trained.search.is_none();
+    let why = if default { " (the default for this layout)" } else { "" };
     match trained.report.n_constant_inputs {
         0 => format!("{what}{why}"),
         n => format!("{what}{why}; {} constant columns ignored", count(n as u64)),
@@ -163,7 +165,7 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
     let map = trained.model.header().spec.map;
     let features = count(map.n_components() as u64);
     let rule = match (args.map.kernel.gamma(), map.spec.distance()) {
-        _ if map.spec.gamma().is_none() => "",
+        _ if map.spec.gamma().is_none() || trained.search.is_some() => "",
         (Gamma::Scale, Distance::SquaredL2) => " (scale: 1 / (inputs × variance))",
         (Gamma::Scale, Distance::L1) => " (scale: 1 / (inputs × standard deviation))",
         (Gamma::Median, Distance::SquaredL2) => " (median: 1 / (2 · median distance²))",
@@ -215,7 +217,7 @@ fn learner_lines(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
 fn chosen(trained: &Trained, args: &TrainArgs) -> String {
     let text = learner(&trained.model.header().spec.learner);
     let Some(choice) = &trained.report.lambda else {
-        let auto = args.learner.lambda() == Lambda::Auto;
+        let auto = args.learner.lambda() == Lambda::Auto && trained.search.is_none();
         return if auto { format!("{text}, too few rows to try others") } else { text };
     };
     let judges: u64 = choice.folds.iter().map(|fold| fold.n_rows).sum();

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{BlockRows, Blocks, Encoding, Source, SourceInfo, Table, TargetBlock, TargetEncoder, TargetScan};
+use super::{
+    BlockRows, Blocks, Encoding, Selection, Source, SourceInfo, Table, TargetBlock, TargetEncoder, TargetScan,
+};
 use crate::driver::{Progress, Silent};
 use crate::{Error, Result};
 
@@ -49,6 +51,16 @@ impl Dataset {
     pub fn from_memory(name: &str, rows: BlockRows, targets: Option<TargetBlock>) -> Result<Self> {
         check_finite(&rows)?;
         Ok(Self { table: Table::from_memory(name, rows, targets)?, encoding: None })
+    }
+
+    /// The rows of these numbers, the first being 0, in memory and in their order. Their targets are taken for those of all rows:
+    /// classes that no chosen row has are known.
+    ///
+    /// # Errors
+    /// What the source finds wrong, or [`Error::TooFewRows`] for none of its rows.
+    pub fn subset(&self, name: &str, rows: Vec<u64>) -> Result<Self> {
+        let table = self.table.subset(name, Selection::rows(rows))?;
+        Ok(Self { table, encoding: self.encoding.clone() })
     }
 
     /// What the source says of itself, before any encoding.

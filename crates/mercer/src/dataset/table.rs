@@ -8,7 +8,8 @@ use mercer_simd::{Dtype, Scalar};
 use ndarray::ArrayView2;
 
 use super::{
-    Block, BlockReader, BlockRows, Encoding, Layout, Source, SourceInfo, TargetBlock, TargetEncoder, TargetScan,
+    Block, BlockReader, BlockRows, Encoding, Layout, Selection, Source, SourceInfo, TargetBlock, TargetEncoder,
+    TargetScan,
 };
 use crate::driver::{Progress, Silent};
 use crate::{Error, Result};
@@ -109,6 +110,24 @@ impl Table {
         let block = Block::new(rows, targets);
         tally.add(&block)?;
         tally.into_table(Origin::Memory(vec![block]))
+    }
+
+    /// The selected rows, in memory, with the targets and the columns of all.
+    pub(super) fn subset(&self, name: &str, mut selection: Selection) -> Result<Self> {
+        let info =
+            SourceInfo { name: name.to_owned(), n_inputs: Some(self.n_inputs), n_rows: None, ..self.info.clone() };
+        let (mut tally, mut kept) = (Tally::new(info), Vec::new());
+        let mut blocks = self.blocks(None)?;
+        while let Some(block) = blocks.next_block()? {
+            let chosen: Vec<usize> = (0..block.rows.n_rows()).filter(|_| selection.takes(0)).collect();
+            if !chosen.is_empty() {
+                let block = block.select(&chosen);
+                tally.add(&block)?;
+                kept.push(block);
+            }
+        }
+        let table = tally.into_table(Origin::Memory(kept))?;
+        Ok(Self { targets: self.targets.clone(), columns: self.columns.clone(), ..table })
     }
 
     /// What the source says of itself.

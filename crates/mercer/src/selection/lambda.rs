@@ -332,12 +332,14 @@ impl Judge {
     }
 }
 
-/// Whether the last `patience` candidates are all no better than the best before them.
+/// Whether the last `patience` candidates are all no better than the best before them. Where all made the same errors, and some, the
+/// penalty may have hidden a rare class from all of them: that says nothing yet.
 pub(crate) fn best_is_behind(scores: &[Option<Score>], judge: Judge, patience: usize) -> bool {
     let key = |score: &Score| if judge == Judge::Errors { score.n_wrong as f64 } else { score.loss };
     let keys: Vec<f64> = scores.iter().flatten().map(key).collect();
     let best = (0..keys.len()).min_by(|&a, &b| keys[a].partial_cmp(&keys[b]).unwrap_or(std::cmp::Ordering::Equal));
-    best.is_some_and(|best| best + patience < keys.len())
+    let says_nothing = keys.iter().all(|key| *key == keys[0] && *key > 0.0);
+    best.is_some_and(|best| best + patience < keys.len()) && !says_nothing
 }
 
 /// The best of the candidates, by the scores of every fold.
@@ -417,6 +419,8 @@ mod tests {
         assert!(best_is_behind(&scores(&[9, 5, 5, 5]), Judge::Errors, 2));
         assert!(best_is_behind(&scores(&[9, 5, 6, 7]), Judge::Errors, 2));
         assert!(!best_is_behind(&scores(&[9, 5, 6, 4]), Judge::Errors, 2));
+        assert!(!best_is_behind(&scores(&[9, 9, 9, 9]), Judge::Errors, 2), "nothing was found yet");
+        assert!(best_is_behind(&scores(&[0, 0, 0, 0]), Judge::Errors, 2), "there is nothing to find");
         assert!(!best_is_behind(&scores(&[0, 0, 0, 0]), Judge::Loss, 2), "the loss still falls");
     }
 

@@ -15,6 +15,7 @@ mod pipeline;
 mod probabilities;
 mod products;
 mod projections;
+mod search;
 mod spectral;
 mod statistics;
 mod tables;

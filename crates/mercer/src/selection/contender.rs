@@ -1,0 +1,224 @@
+//! Pipelines that are compared: all but their size, which grows while they are.
+
+use mercer_simd::Dtype;
+use serde::{Deserialize, Serialize};
+
+use super::Objective;
+use crate::budget::BudgetSpec;
+use crate::dataset::{Layout, Task};
+use crate::feature_maps::{
+    Distance, Frequencies, Gamma, LandmarkSpec, MapSpec, SpectralKernel, SpectralSpec, TensorSrhtSpec,
+};
+use crate::kernels::KernelFamily;
+use crate::learners::{ClassWeight, Lambda, LearnerSpec, Loss, Solver};
+use crate::pipeline::PipelineSpec;
+use crate::preprocess::PreprocessSpec;
+
+/// How a kernel becomes features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Means {
+    /// By landmarks: of any kernel, and of few features the best.
+    Landmarks,
+    /// By waves or products of Walsh-Hadamard transforms, whose cost for a row does not grow with features times inputs.
+    Transforms,
+}
+
+/// A pipeline but for its number of features.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contender {
+    /// scaling of the inputs
+    pub preprocess: PreprocessSpec,
+    /// the kernel; linear stands for the inputs themselves
+    pub kernel: KernelFamily,
+    /// γ in units of the rule `scale`
+    pub width: f64,
+    /// how the kernel becomes features
+    pub means: Means,
+    /// whether each class has as many landmarks
+    #[serde(default)]
+    pub balanced: bool,
+    /// of the learner
+    pub loss: Loss,
+    /// of the learner
+    pub class_weight: ClassWeight,
+}
+
+impl Contender {
+    /// The inputs themselves.
+    pub fn linear(loss: Loss) -> Self {
+        Self {
+            preprocess: PreprocessSpec::Auto,
+            kernel: KernelFamily::Linear,
+            width: 1.0,
+            means: Means::Landmarks,
+            balanced: false,
+            loss,
+            class_weight: ClassWeight::Uniform,
+        }
+    }
+
+    /// Whether it is a linear model.
+    pub fn is_linear(&self) -> bool {
+        self.kernel == KernelFamily::Linear
+    }
+
+    /// What γ multiplies.
+    pub(super) fn distance(&self) -> Distance {
+        if self.kernel.is_of_absolute_distance() { Distance::L1 } else { Distance::SquaredL2 }
+    }
+
+    /// The same by other means, where the kernel has them.
+    pub(super) fn by(self, means: Means) -> Option<Self> {
+        let has = means == Means::Landmarks
+            || matches!(self.kernel, KernelFamily::Polynomial { .. })
+            || spectral(self.kernel).is_some();
+        (has && !self.is_linear()).then_some(Self { means, ..self })
+    }
+
+    /// Its map of so many features, for a γ in numbers.
+    pub(super) fn map(&self, n_components: usize, gamma: f64) -> MapSpec {
+        let gamma = Gamma::Value(gamma);
+        match (self.means, self.kernel) {
+            (_, KernelFamily::Linear) => MapSpec::Identity,
+            (Means::Transforms, KernelFamily::Polynomial { degree, c }) => {
+                // Complex numbers have two parts.
+                let n_components = n_components.next_multiple_of(2);
+                MapSpec::TensorSrht(TensorSrhtSpec { gamma, c, ..TensorSrhtSpec::new(n_components, degree) })
+            }
+            (Means::Transforms, kernel) if spectral(kernel).is_some() => {
+                let kernel = spectral(kernel).unwrap_or_default();
+                let frequencies =
+                    if kernel == SpectralKernel::Laplace { Frequencies::Independent } else { Frequencies::Sorf };
+                let n_components = n_components.next_multiple_of(2);
+                MapSpec::Spectral(SpectralSpec { kernel, ..SpectralSpec::new(frequencies, n_components, gamma) })
+            }
+            (_, kernel) => {
+                let budget = BudgetSpec { balanced: self.balanced, ..BudgetSpec::default() };
+                MapSpec::Landmark(LandmarkSpec { kernel, gamma, budget, ..LandmarkSpec::new(n_components) })
+            }
+        }
+    }
+
+    /// The whole pipeline.
+    pub(super) fn pipeline(&self, map: MapSpec, lambda: Lambda, task: Task, seed: u64) -> PipelineSpec {
+        let learner = LearnerSpec { class_weight: self.class_weight, ..LearnerSpec::new(self.loss, lambda) };
+        let (preprocess, task) = (self.preprocess, Some(task));
+        PipelineSpec { preprocess, map, learner, task, cv: None, probabilities: false, seed }
+    }
+
+    /// What rung 0 compares: the linear model, then kernels from the likeliest on.
+    pub fn all(layout: Layout, task: Task, objective: Objective) -> Vec<Self> {
+        let loss = match (task, objective) {
+            // Few rows of a class: squares of the others' distances would drown it.
+            (Task::Classification, Objective::F1) => Loss::SquaredHinge,
+            _ => Loss::Squared,
+        };
+        let linear = Self::linear(loss);
+        // Of few rows of a class, chance would choose next to none.
+        let of = |kernel, width| Self { kernel, width, balanced: objective == Objective::F1, ..linear };
+        let poly = |degree| KernelFamily::Polynomial { degree, c: 1.0 };
+        let mut all = vec![linear, of(KernelFamily::Rbf, 1.0), of(KernelFamily::Laplace, 1.0), of(poly(2), 1.0)];
+        all.extend([4.0, 0.25].map(|width| of(KernelFamily::Rbf, width)));
+        let scaled = |preprocess| Self { preprocess, ..of(KernelFamily::Rbf, 1.0) };
+        all.push(match layout {
+            Layout::Bytes | Layout::Sparse => scaled(PreprocessSpec::UnitNorm),
+            Layout::Dense => scaled(PreprocessSpec::MinMax),
+        });
+        all.extend([of(KernelFamily::Laplace, 4.0), of(poly(3), 1.0), of(KernelFamily::Rbf, 16.0)]);
+        all.extend([of(KernelFamily::Laplace, 0.25), of(KernelFamily::Matern { nu: 1.5 }, 1.0)]);
+        all.extend([of(KernelFamily::Matern { nu: 1.5 }, 4.0), of(KernelFamily::ArcCosine { degree: 1 }, 1.0)]);
+        all.push(of(KernelFamily::Laplace, 16.0));
+        all
+    }
+
+    /// Narrower and wider.
+    pub(super) fn neighbours(&self) -> Vec<Self> {
+        if !self.kernel.has_gamma() || matches!(self.kernel, KernelFamily::Polynomial { .. }) {
+            return Vec::new();
+        }
+        [2.0, 0.5].map(|factor| Self { width: factor * self.width, ..*self }).to_vec()
+    }
+
+    /// The same with the other losses for its task.
+    pub(super) fn other_losses(&self, task: Task, objective: Objective) -> Vec<Self> {
+        let losses: &[Loss] = match task {
+            Task::Classification => &[Loss::SquaredHinge, Loss::Softmax],
+            Task::Regression => &[Loss::Huber { delta: 1.345 }],
+        };
+        let mut others: Vec<Self> =
+            losses.iter().filter(|loss| **loss != self.loss).map(|&loss| Self { loss, ..*self }).collect();
+        if objective == Objective::F1 && self.class_weight == ClassWeight::Uniform {
+            others.insert(0, Self { class_weight: ClassWeight::Balanced, ..*self });
+        }
+        others
+    }
+
+    /// Multiply-adds, about, that a training takes: to compare sizes of one contender, not contenders.
+    pub(super) fn cost(&self, size: Size) -> f64 {
+        let Size { n_rows, n_inputs, n_components, n_outputs } = size;
+        let [n, d, k, m] = [n_rows as f64, n_inputs as f64, n_components as f64, n_outputs as f64];
+        let map = self.map(n_components, 1.0);
+        let (row, fit) = match &map {
+            MapSpec::Identity => (0.0, 0.0),
+            MapSpec::Landmark(_) => (k * d, k * k * d + 2.0 * k * k * k),
+            MapSpec::TensorSrht(spec) => (k * f64::from(spec.degree) * (d.log2() + 4.0), 0.0),
+            MapSpec::Spectral(spec) if spec.frequencies == Frequencies::Sorf => (k * (1.5 * d.log2() + 20.0), 0.0),
+            _ => (k * d, 0.0),
+        };
+        let learner = LearnerSpec::new(self.loss, Lambda::Auto);
+        let learn = if learner.solver_for(n_rows, n_components) == Solver::Direct {
+            n * k * k / 2.0 + 4.0 * k * k * k
+        } else {
+            const PASSES: f64 = 40.0;
+            const SAMPLE: f64 = 16_384.0;
+            PASSES * 2.0 * n * k * m + n.min(SAMPLE) * k * k.min(4096.0)
+        };
+        n * row + fit + learn
+    }
+
+    /// In words.
+    pub fn describe(&self, gamma: f64) -> String {
+        let weighted = if self.class_weight == ClassWeight::Balanced { ", balanced classes" } else { "" };
+        let scaled = match self.preprocess {
+            PreprocessSpec::Auto => String::new(),
+            preprocess => format!(", {}", preprocess.name().replace('_', " ")),
+        };
+        let kernel = match self.kernel {
+            KernelFamily::Linear => "linear".to_owned(),
+            KernelFamily::Polynomial { degree, .. } => format!("polynomial of degree {degree}"),
+            KernelFamily::Rbf => format!("RBF, gamma {gamma:.4}"),
+            KernelFamily::Laplace => format!("Laplace, gamma {gamma:.4}"),
+            KernelFamily::Matern { nu } => format!("Matérn {nu}, gamma {gamma:.4}"),
+            KernelFamily::ArcCosine { .. } => "arc-cosine".to_owned(),
+            other => format!("{other:?}"),
+        };
+        let loss = if self.loss == Loss::SquaredHinge { "svm" } else { self.loss.learner() };
+        format!("{kernel}{scaled}; {loss}{weighted}")
+    }
+}
+
+/// How large a training is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) n_rows: u64,
+    pub(super) n_inputs: usize,
+    pub(super) n_components: usize,
+    pub(super) n_outputs: usize,
+}
+
+/// The kernels that have waves.
+fn spectral(kernel: KernelFamily) -> Option<SpectralKernel> {
+    match kernel {
+        KernelFamily::Rbf => Some(SpectralKernel::Rbf),
+        KernelFamily::Laplace => Some(SpectralKernel::Laplace),
+        KernelFamily::Matern { nu } => Some(SpectralKernel::Matern { nu }),
+        KernelFamily::Cauchy => Some(SpectralKernel::Cauchy),
+        _ => None,
+    }
+}
+
+/// Bytes that a training takes beside its rows, and those of its features, which need not be kept.
+pub(super) fn bytes(spec: &PipelineSpec, size: Size, dtype: Dtype) -> u64 {
+    spec.memory(size.n_rows, size.n_inputs, size.n_outputs, dtype).total()
+}
