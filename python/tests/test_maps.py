@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn.decomposition
 import sklearn.kernel_approximation
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -12,10 +13,13 @@ import mercer
 from mercer.feature_maps import (
     D2PKRP,
     PKRP,
+    KGRP,
+    KORP,
     ArcCosine,
     CRAFTMap,
     SORF,
     Fastfood,
+    KernelPCA,
     Nystroem,
     OrthogonalFourier,
     PolynomialCountSketch,
@@ -142,6 +146,9 @@ ALL = [
     Fastfood(64, random_state=3),
     OrthogonalFourier(64, kernel="matern", nu=2.5, random_state=3),
     ArcCosine(64, degree=2, random_state=3),
+    KGRP(n_components=40, n_landmarks=20, random_state=3),
+    KORP(n_components=10, n_landmarks=20, random_state=3),
+    KernelPCA(10, kernel="rbf"),
     Nystroem(n_components=20, random_state=3),
     Nystroem("laplacian", n_components=20, budget="random_cholesky", random_state=3),
     QuasiFourier(64, random_state=3),
@@ -310,3 +317,37 @@ def test_landmarks_that_depend_on_each_other_are_told(X):
         Nystroem(budget="lottery").fit(X)
     with pytest.raises(ValueError, match="4 inputs, expected 20"):
         Nystroem(landmarks=np.ones((3, 4))).fit(X)
+
+
+def test_kernel_pca_is_that_of_scikit_learn(X):
+    """Up to the signs of components, for rows learned from and for others."""
+    for kernel, parameters in [("rbf", {"gamma": 0.8}), ("poly", {"degree": 2, "gamma": 0.5}), ("linear", {})]:
+        theirs = sklearn.decomposition.KernelPCA(8, kernel=kernel, **parameters).fit(X[:40])
+        ours = KernelPCA(8, kernel=kernel, **parameters).fit(X[:40])
+        np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-9)
+        for rows in [X[:40], X[40:]]:
+            expected, got = theirs.transform(rows), ours.transform(rows)
+            signs = np.sign((ours.transform(X[:40]) * theirs.transform(X[:40])).sum(axis=0))
+            np.testing.assert_allclose(got * signs, expected, atol=1e-9)
+    # All components that are not 0: the inputs less their mean.
+    Z = KernelPCA().fit_transform(X)
+    centred = X - X.mean(axis=0)
+    assert Z.shape == (60, 20)
+    np.testing.assert_allclose(Z @ Z.T, centred @ centred.T, atol=1e-10)
+
+
+def test_kernel_projections_have_the_inner_products_of_nystroem(X):
+    exact = Nystroem(gamma=1.0, n_components=30, landmarks=X[:30]).fit_transform(X)
+    exact = exact @ exact.T
+    Z = KORP(gamma=1.0, n_components=30, landmarks=X[:30], random_state=0).fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, exact, atol=1e-7)
+    # Features are a mean of 8192 products with a variance of at most 2 + 30/10 for rows of length 1.
+    Z = KGRP(gamma=1.0, n_components=8192, n_terms=10, landmarks=X[:30], random_state=0).fit_transform(X)
+    assert np.abs(Z @ Z.T - exact).max() < 6 * np.sqrt(5 / 8192)
+
+
+@pytest.mark.parametrize("feature_map", [KGRP(n_components=12), KORP(n_components=12), KernelPCA(12, kernel="rbf")], ids=str)
+def test_forms_tell_the_rank_of_equal_rows(feature_map):
+    with pytest.warns(UserWarning, match="rank 1"):
+        Z = feature_map.fit_transform(np.ones((50, 3)))
+    assert np.isfinite(Z).all()

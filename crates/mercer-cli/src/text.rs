@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mercer::dataset::ClassLabel;
-use mercer::feature_maps::{HadamardBlocks, MapSpec, VectorLaw, Waves};
+use mercer::feature_maps::{HadamardBlocks, LandmarkForm, MapSpec, VectorLaw, Waves};
 use mercer::kernels::Kernel;
 use mercer::learners::{ClassWeight, Loss, ResolvedLearner, Solver};
 use mercer::metrics::ClassificationReport;
@@ -101,7 +101,13 @@ pub(crate) fn parameters(map: &MapSpec) -> Vec<String> {
         MapSpec::Landmark(spec) => {
             let balanced = spec.budget.balanced.then(|| "balanced".to_owned());
             let method = spec.budget.method.name().replace('_', "-");
-            [format!("budget {method}")].into_iter().chain(balanced).collect()
+            let terms = match spec.form {
+                LandmarkForm::NystroemSymmetric => Some("symmetric".to_owned()),
+                LandmarkForm::KgRp { n_terms } => Some(format!("n-terms {n_terms}")),
+                _ => None,
+            };
+            let landmarks = spec.n_landmarks.map(|p| format!("n-landmarks {p}"));
+            [format!("budget {method}")].into_iter().chain(balanced).chain(landmarks).chain(terms).collect()
         }
         MapSpec::SparseProjection { s, .. } => vec![format!("s {}", number(*s))],
         MapSpec::Hadamard { blocks: HadamardBlocks::Split } => vec!["blocks split".to_owned()],

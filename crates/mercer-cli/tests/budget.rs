@@ -57,12 +57,45 @@ fn landmarks_that_add_nothing_are_told() {
     assert_eq!((&report["landmarks"]["asked"], &report["landmarks"]["rank"]), (&20.into(), &3.into()));
 }
 
+/// Every form learns, is told by its name and parameters, and tells the rank of rows that repeat.
+#[test]
+fn forms_of_landmarks() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i % 3, ["p", "q"][i % 2])).collect();
+    folder.write("three.csv", format!("x,y\n{rows}"));
+    for (flags, name, told, rank) in [
+        ("nystroem --symmetric", "nystroem", "symmetric", "rank 3 of 20 landmarks"),
+        ("kg-rp --n-landmarks 30 --n-terms 7", "kg_rp", "n-terms", "rank 3 of 30 landmarks"),
+        ("korp --n-landmarks 30", "korp", "n-landmarks", "rank 3 of 30 landmarks"),
+        ("kernel-pca --n-landmarks 50", "kernel_pca", "n-landmarks", "rank 2 of 20 components"),
+    ] {
+        let report = folder.json(&format!("train --sample digits --map {flags} --n-components 25"));
+        assert!(report["test"]["accuracy"].as_f64().unwrap() > 0.6, "{flags}: {report}");
+        let summary = folder.ok(&format!("train three.csv --target y --map {flags} --n-components 20"));
+        let says = [format!("map         {name}: "), told.to_owned(), rank.to_owned()];
+        assert!(says.iter().all(|text| summary.contains(text)), "{flags}: {summary}");
+    }
+}
+
 #[test]
 fn what_would_do_nothing_is_refused() {
     let folder = Folder::new();
     for (arguments, says) in [
-        ("train --sample digits --budget dbh", "--budget is of use with --map nystroem only"),
-        ("train --sample digits --balanced", "--balanced is of use with --map nystroem only"),
+        (
+            "train --sample digits --budget dbh",
+            "--budget is of use with --map nystroem, kg-rp, korp and kernel-pca only",
+        ),
+        (
+            "train --sample digits --balanced",
+            "--balanced is of use with --map nystroem, kg-rp, korp and kernel-pca only",
+        ),
+        (
+            "train --sample digits --map nystroem --n-landmarks 20",
+            "--n-landmarks is of use with --map kg-rp, korp and kernel-pca only",
+        ),
+        ("train --sample digits --map korp --symmetric", "--symmetric is of use with --map nystroem only"),
+        ("train --sample digits --map kg-rp --n-landmarks 20 --n-terms 21", "--n-terms is 21"),
+        ("train --sample digits --map korp --n-landmarks 20 --n-components 21", "--n-components is 21"),
         ("train --sample digits --map nystroem --waves phase", "--waves is of use with"),
         (
             "train --sample digits --map nystroem --degree 3",

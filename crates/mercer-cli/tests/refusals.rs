@@ -336,7 +336,7 @@ fn flags_of_other_maps() {
     );
     map("--map sorf --coef0 1", &["--coef0 is of use with --map tensor-srht"]);
     map("--map pk-rp --signs real", &["--signs is of use with --map tensor-srht and maclaurin only"]);
-    map("--map tensor-srht --n-terms 2", &["--n-terms is of use with --map pk-rp and d2pk-rp only"]);
+    map("--map tensor-srht --n-terms 2", &["--n-terms is of use with --map pk-rp, d2pk-rp and kg-rp only"]);
     map("--map tensor-srht --kernel rbf", &["--kernel is of use with --map fourier"]);
     map("--map tensor-sketch --degree 0", &["--degree is 0", "1 to 64"]);
     map("--map pk-rp --n-vectors 1", &["--n-vectors is 1"]);

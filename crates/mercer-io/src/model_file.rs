@@ -8,7 +8,8 @@
 //! | `preprocess.shift`, `preprocess.scale` | 1 × n_inputs, where the inputs are scaled by column |
 //! | `map.landmarks` | n_landmarks × n_inputs, or the stored values of sparse rows |
 //! | `map.landmarks.columns`, `map.landmarks.starts` | of sparse rows (I64): the input of each value, and where rows begin |
-//! | `map.whitening` | n_landmarks × n_components, upper triangular |
+//! | `map.whitening` | n_landmarks × n_components, upper triangular for the Nyström method |
+//! | `map.offset` | what is added to the features of principal components |
 //!
 //! All tensors but places have the type that the spec names (F32 or F64), little-endian. Random parts are stored as their seed.
 //! Loading checks everything and runs nothing from the file; any safetensors reader (NumPy, torch) can open it.

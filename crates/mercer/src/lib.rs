@@ -16,6 +16,7 @@
 pub mod budget;
 pub mod dataset;
 mod driver;
+mod eigen;
 mod error;
 pub mod feature_maps;
 pub mod hadamard;

@@ -1,8 +1,8 @@
 //! A fitted pipeline of either float type, and the parts of which a file is made.
 //!
 //! A model is a [`Header`] (JSON) and a few named tensors: `learner.weights`, `learner.intercept`, where the
-//! inputs are scaled by column `preprocess.shift` and `preprocess.scale`, and where the map has landmarks `map.landmarks` and
-//! `map.whitening`; sparse landmarks are their stored values, `map.landmarks.columns` and `map.landmarks.starts`. Random parts
+//! inputs are scaled by column `preprocess.shift` and `preprocess.scale`, and where the map has landmarks `map.landmarks`,
+//! `map.whitening` and, of principal components, `map.offset`; sparse landmarks are their stored values, `map.landmarks.columns` and `map.landmarks.starts`. Random parts
 //! are in the header as seeds.
 
 use mercer_simd::{Dtype, Scalar};
@@ -330,6 +330,9 @@ impl<T: Scalar> Landmarks<T> {
     pub fn tensors(&self) -> Vec<Tensor<T>> {
         let tensor = |name: &str, values: TensorValues<T>| Tensor { name: name.to_owned(), values };
         let mut tensors = vec![tensor("map.whitening", self.whitening().to_owned().into())];
+        if !self.offset().is_empty() {
+            tensors.push(tensor("map.offset", row(self.offset().to_vec()).into()));
+        }
         match self.rows() {
             Rows::Dense(x) => tensors.push(tensor("map.landmarks", x.to_owned().into())),
             Rows::Sparse(x) => {
@@ -408,7 +411,8 @@ impl<T: Scalar> Tensors<T> {
             }
             _ => return Err(Error::Model("sparse landmarks without columns or starts".to_owned())),
         };
-        Landmarks::from_parts(rows, whitening).map(Some)
+        let offset = self.vector("map.offset")?;
+        Landmarks::from_parts(rows, whitening, offset).map(Some)
     }
 
     /// The values of a vector; empty where there is none.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{ClassLabel, Dataset, PanelTargets, TargetEncoder, TargetUse, Task};
 use crate::driver::Driver;
-use crate::feature_maps::{Factored, FeatureMap, MapSpec, ResolvedMap};
+use crate::feature_maps::{FeatureMap, MapSpec, ResolvedMap};
 use crate::learners::{LearnerSpec, LinearModel, Link, ResolvedLearner, Sigmoid};
 use crate::metrics::{ClassificationReport, ConfusionMatrix, ProbabilityScores, RegressionReport, RegressionScores};
 use crate::preprocess::PreprocessSpec;
@@ -273,12 +273,12 @@ impl<T: Scalar> Pipeline<T> {
     /// The map and the model that score: of a map of two factors the first alone, and a model that has the second.
     fn scoring(&self, driver: &Driver<'_>) -> Result<(&dyn FeatureMap<T>, &LinearModel<T>)> {
         let map = self.features.map()?;
-        let Some(Factored { first, then }) = map.factored() else { return Ok((map, &self.model)) };
+        let Some(factored) = map.factored() else { return Ok((map, &self.model)) };
         if self.folded.get().is_none() {
             // Another thread may have been faster: both made the same.
-            let _ = self.folded.set(driver.install(|| self.model.behind(then))?);
+            let _ = self.folded.set(driver.install(|| self.model.behind(factored))?);
         }
-        Ok((first, self.folded.get().expect("it was just set")))
+        Ok((factored.first, self.folded.get().expect("it was just set")))
     }
 
     /// The true and the predicted values of all rows, both rows × targets, as residuals need them.

@@ -33,6 +33,9 @@ Of any kernel, from the rows themselves, and of wide networks:
 class                    features                                                  cost of a row
 =======================  ========================================================  =======================
 `Nystroem`               kernel values with D landmarks, made orthonormal          D · (d + D / 2)
+`KGRP`                   signed sums of whitened landmarks, p of them              p · (d + D)
+`KORP`                   random directions in the span of p landmarks              p · (d + D)
+`KernelPCA`              principal components of p landmarks                       p · (d + D)
 `ArcCosine`              random units, of the arc-cosine kernel                    d · D
 `AdditiveChi2Sampler`    waves of logarithms, of the additive chi-squared kernel   d
 =======================  ========================================================  =======================
@@ -49,7 +52,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base import FeatureMap
-from mercer._landmark import Nystroem
+from mercer._landmark import KGRP, KORP, KernelPCA, Nystroem
 from mercer._polynomial import (
     D2PKRP,
     PKRP,
@@ -62,7 +65,7 @@ from mercer._polynomial import (
 )
 from mercer._units import AdditiveChi2Sampler, ArcCosine
 
-__all__ = ["AdditiveChi2Sampler", "ArcCosine", "CRAFTMap", "D2PKRP", "Fastfood", "Nystroem", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "PolynomialExpansion",
+__all__ = ["AdditiveChi2Sampler", "ArcCosine", "CRAFTMap", "D2PKRP", "Fastfood", "KGRP", "KORP", "KernelPCA", "Nystroem", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "PolynomialExpansion",
            "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "TensorSRHT", "TensorSketch"]  # fmt: skip
 
 _PARAMETERS = """

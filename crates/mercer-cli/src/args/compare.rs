@@ -200,7 +200,7 @@ impl CompareArgs {
                 let plain = KernelArgs { waves: None, ..self.kernel.clone() };
                 let (kernel, gamma) = family(&plain, &self.polynomial)?;
                 let budget = BudgetSpec { method, balanced: false };
-                MapSpec::Landmark(LandmarkSpec { n_components, kernel, gamma, budget })
+                MapSpec::Landmark(LandmarkSpec { kernel, gamma, budget, ..LandmarkSpec::new(n_components) })
             }
             Candidate::TensorSrht => srht(complex, false),
             Candidate::TensorSrhtReal => srht(false, false),

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mercer::budget::{BudgetMethod, BudgetSpec};
-use mercer::feature_maps::{Gamma, LandmarkSpec, MapSpec};
+use mercer::feature_maps::{Gamma, LandmarkForm, LandmarkSpec, MapSpec};
 use mercer::kernels::KernelFamily;
 
 use super::model::{KernelArgs, KernelName, Map, refuse};
@@ -14,12 +14,19 @@ use crate::failure::Failure;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct LandmarkArgs {
-    /// Of nystroem: how landmarks are chosen among the rows [default: uniform]
+    /// Of maps of landmarks: how they are chosen among the rows [default: uniform]
     #[arg(long, value_enum, value_name = "METHOD")]
     budget: Option<Budget>,
-    /// Of nystroem: as many landmarks from each class
+    /// Of maps of landmarks: as many from each class
     #[arg(long)]
     balanced: bool,
+    /// Of kg-rp, korp and kernel-pca: number of landmarks [default: as many as features, of kg-rp at most 1024, of kernel-pca twice
+    /// as many and at least 1024]
+    #[arg(long, value_name = "P", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    n_landmarks: Option<usize>,
+    /// Of nystroem: features that treat all landmarks alike, by eigenvectors; the same inner products, slower
+    #[arg(long)]
+    symmetric: bool,
     /// Of additive-chi2: samples of the spectrum; each input has twice as many features, less one [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     n_steps: Option<usize>,
@@ -63,12 +70,16 @@ impl From<Budget> for BudgetMethod {
     }
 }
 
+const LANDMARKS: &str = "--map nystroem, kg-rp, korp and kernel-pca";
+
 impl LandmarkArgs {
     /// Refuses what would do nothing.
     pub(super) fn refuse(&self, map: Map) -> Result<(), Failure> {
-        let other = map != Map::Nystroem;
-        refuse("--budget", self.budget.is_some() && other, "--map nystroem")?;
-        refuse("--balanced", self.balanced && other, "--map nystroem")?;
+        refuse("--budget", self.budget.is_some() && !map.has_landmarks(), LANDMARKS)?;
+        refuse("--balanced", self.balanced && !map.has_landmarks(), LANDMARKS)?;
+        let own = map.has_landmarks() && map != Map::Nystroem;
+        refuse("--n-landmarks", self.n_landmarks.is_some() && !own, "--map kg-rp, korp and kernel-pca")?;
+        refuse("--symmetric", self.symmetric && map != Map::Nystroem, "--map nystroem")?;
         let other = map != Map::AdditiveChi2;
         refuse("--n-steps", self.n_steps.is_some() && other, "--map additive-chi2")?;
         refuse("--interval", self.interval.is_some() && other, "--map additive-chi2")
@@ -79,17 +90,28 @@ impl LandmarkArgs {
         MapSpec::AdditiveChi2 { n_steps: self.n_steps.unwrap_or(2), interval: self.interval }
     }
 
-    /// The map of so many landmarks.
+    /// The map of so many features, of sums of `n_terms` landmarks where they are sums.
     pub(super) fn spec(
         &self,
-        n_components: usize,
+        (map, n_components, n_terms): (Map, usize, Option<usize>),
         kernel: &KernelArgs,
         polynomial: &PolynomialArgs,
     ) -> Result<LandmarkSpec, Failure> {
         let (family, gamma) = family(kernel, polynomial)?;
         let budget =
             BudgetSpec { method: self.budget.map_or(BudgetMethod::Uniform, Into::into), balanced: self.balanced };
-        Ok(LandmarkSpec { n_components, kernel: family, gamma, budget })
+        let n_landmarks = self.n_landmarks;
+        let form = match map {
+            Map::KgRp => {
+                let most = n_landmarks.unwrap_or(n_components).max(1);
+                LandmarkForm::KgRp { n_terms: n_terms.unwrap_or(most.min(30)) }
+            }
+            Map::Korp => LandmarkForm::Korp,
+            Map::KernelPca => LandmarkForm::KernelPca,
+            _ if self.symmetric => LandmarkForm::NystroemSymmetric,
+            _ => LandmarkForm::Nystroem,
+        };
+        Ok(LandmarkSpec { n_components, n_landmarks, kernel: family, gamma, budget, form })
     }
 }
 

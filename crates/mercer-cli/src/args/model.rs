@@ -28,7 +28,7 @@ pub(crate) struct MapArgs {
     landmark: LandmarkArgs,
     /// Number of features: more are more accurate, and slower; expansion, additive-chi2, hadamard and identity have theirs by
     /// the inputs
-    /// [default: 4096]
+    /// [default: 4096; kernel-pca: 256]
     #[arg(long, value_name = "D", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) n_components: Option<usize>,
     /// Of a random projection: as many coordinates as keep all squared distances of the rows within this share, by the
@@ -60,8 +60,8 @@ pub(crate) struct MapArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct KernelArgs {
-    /// Kernel: the first five are of spectral maps (fourier, orthogonal, sorf, fastfood, quasi), all are of nystroem [default:
-    /// rbf, or that of the map]
+    /// Kernel: the first five are of spectral maps (fourier, orthogonal, sorf, fastfood, quasi), all are of maps of landmarks
+    /// (nystroem, kg-rp, korp, kernel-pca) [default: rbf, or that of the map]
     #[arg(long, value_enum)]
     pub(crate) kernel: Option<KernelName>,
     /// Width of the kernel, larger is narrower: a number, scale (1/(inputs × variance)) or median (of the distances)
@@ -207,7 +207,8 @@ impl MapArgs {
     }
 
     fn first_spec(&self) -> Result<MapSpec, Failure> {
-        let (map, n_components) = (self.map(), self.n_components.unwrap_or(4096));
+        let map = self.map();
+        let n_components = self.n_components.unwrap_or(if map == Map::KernelPca { 256 } else { 4096 });
         self.refuse_n_components()?;
         refuse("--n-bins", self.n_bins.is_some() && map != Map::Binning, "--map binning")?;
         let takes_s = matches!(map, Map::SparseProjection | Map::PkRp | Map::D2pkRp);
@@ -232,9 +233,10 @@ impl MapArgs {
             self.polynomial.refuse_but(false, true)?;
             return Ok(MapSpec::ArcCosine { n_components, degree: self.polynomial.given_degree().unwrap_or(1) });
         }
-        if map == Map::Nystroem {
+        if map.has_landmarks() {
             self.product.refuse_others(map)?;
-            return self.landmark.spec(n_components, &self.kernel, &self.polynomial).map(MapSpec::Landmark);
+            let shape = (map, n_components, self.product.n_terms());
+            return self.landmark.spec(shape, &self.kernel, &self.polynomial).map(MapSpec::Landmark);
         }
         let kernel = (self.kernel.kernel, self.kernel.gamma());
         if let Some(spec) = self.product.map((map, n_components), kernel, &self.polynomial, self.s)? {
@@ -259,7 +261,8 @@ impl MapArgs {
             Map::TensorSrht | Map::TensorSketch | Map::PkRp | Map::D2pkRp | Map::Maclaurin | Map::Expansion => {
                 unreachable!("a map of products")
             }
-            Map::Nystroem | Map::ArcCosine | Map::AdditiveChi2 => unreachable!("they have kernels of their own"),
+            Map::Nystroem | Map::KgRp | Map::Korp | Map::KernelPca => unreachable!("a map of landmarks"),
+            Map::ArcCosine | Map::AdditiveChi2 => unreachable!("they have kernels of their own"),
             Map::Identity => MapSpec::Identity,
             Map::Hadamard => MapSpec::Hadamard {
                 blocks: match self.blocks.unwrap_or(Blocks::Padded) {
@@ -318,6 +321,12 @@ pub(crate) enum Map {
     ArcCosine,
     /// Kernel values with landmarks, made orthonormal: of any kernel, more accurate for the same number of features
     Nystroem,
+    /// Sums of a few landmarks with random signs, whitened: a random projection of any kernel
+    KgRp,
+    /// Random orthonormal directions in the span of landmarks: a random projection of any kernel
+    Korp,
+    /// Principal components of landmarks in feature space, of any kernel
+    KernelPca,
     /// Random projection with normal entries: fewer coordinates, the same inner products
     GaussianProjection,
     /// Random projection with few entries
@@ -331,6 +340,11 @@ pub(crate) enum Map {
 }
 
 impl Map {
+    /// Whether it learns landmarks.
+    pub(super) fn has_landmarks(self) -> bool {
+        matches!(self, Self::Nystroem | Self::KgRp | Self::Korp | Self::KernelPca)
+    }
+
     /// Whether it has the polynomial kernel of any constant.
     pub(super) fn is_polynomial(self) -> bool {
         matches!(self, Self::TensorSrht | Self::TensorSketch | Self::PkRp | Self::Maclaurin | Self::Expansion)

@@ -35,7 +35,7 @@ pub(crate) struct ProductArgs {
     /// Of maclaurin: how features are dealt to the powers of the series [default: optimal]
     #[arg(long, value_enum)]
     allocation: Option<AllocationName>,
-    /// Products of pk-rp, or squares of d2pk-rp, that are summed for a feature [default: 1; d2pk-rp: 10]
+    /// Products of pk-rp, squares of d2pk-rp, or landmarks of kg-rp that are summed for a feature [default: 1; d2pk-rp: 10; kg-rp: 30]
     #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true)]
     n_terms: Option<usize>,
     /// Of pk-rp: random vectors, which features share [default: as many as features]
@@ -106,6 +106,11 @@ impl PolynomialArgs {
 }
 
 impl ProductArgs {
+    /// Terms of a sum, as given.
+    pub(super) fn n_terms(&self) -> Option<usize> {
+        self.n_terms
+    }
+
     /// The map of this name, of vectors of one entry in `s` where they are sparse; none where it is another family's.
     pub(super) fn map(
         &self,
@@ -164,8 +169,8 @@ impl ProductArgs {
         refuse("--signs", self.signs.is_some() && !has_signs, "--map tensor-srht and maclaurin")?;
         refuse("--tree", self.tree && map != Map::TensorSrht, "--map tensor-srht")?;
         refuse("--allocation", self.allocation.is_some() && map != Map::Maclaurin, "--map maclaurin")?;
-        let sums = matches!(map, Map::PkRp | Map::D2pkRp);
-        refuse("--n-terms", self.n_terms.is_some() && !sums, "--map pk-rp and d2pk-rp")?;
+        let sums = matches!(map, Map::PkRp | Map::D2pkRp | Map::KgRp);
+        refuse("--n-terms", self.n_terms.is_some() && !sums, "--map pk-rp, d2pk-rp and kg-rp")?;
         refuse("--n-vectors", self.n_vectors.is_some() && map != Map::PkRp, "--map pk-rp")
     }
 }

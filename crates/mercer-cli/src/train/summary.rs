@@ -180,8 +180,8 @@ fn map(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
     }
     if let Some(report) = trained.report.landmarks.filter(|report| report.rank < report.asked) {
         let (rank, asked) = (count(report.rank as u64), count(report.asked as u64));
-        let words = format!("rank {rank} of {asked} landmarks: the others add nothing and are left out");
-        lines.push(fact("", words));
+        let what = if map.name() == "kernel_pca" { "components" } else { "landmarks" };
+        lines.push(fact("", format!("rank {rank} of {asked} {what}: the others add nothing and are left out")));
     }
     if let Some(report) = &trained.approximation {
         let (error, distortion) = (number(report.kernel.rmse), percent(report.distances.mean));

@@ -27,7 +27,7 @@ pub use gamma::{Distance, Gamma};
 pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use identity::IdentityMap;
 pub(crate) use landmark::select;
-pub use landmark::{LandmarkMap, LandmarkSpec, Landmarks};
+pub use landmark::{LandmarkForm, LandmarkMap, LandmarkSpec, Landmarks};
 pub use product::{
     Allocation, D2pkRpSpec, DotProduct, MaclaurinSpec, PkRpSpec, PowerShare, ProductMap, TableMap, TensorSrhtSpec,
     TreeMap, VectorLaw,
@@ -72,19 +72,23 @@ pub trait FeatureMap<T: Scalar>: Send + Sync {
         false
     }
 
-    /// φ(x) = ψ(x)·W, where it is so: who multiplies features by few weights multiplies the weights by W instead, once.
+    /// φ(x) = ψ(x)·W + b, where it is so: who multiplies features by few weights multiplies the weights by W instead, once.
     fn factored(&self) -> Option<Factored<'_, T>> {
         None
     }
 }
 
-/// The factors of a map: φ(x) = ψ(x)·W.
+/// The factors of a map: φ(x) = ψ(x)·W + b.
 #[derive(Clone, Copy)]
 pub struct Factored<'a, T> {
     /// ψ
     pub first: &'a dyn FeatureMap<T>,
-    /// W, square and upper triangular
+    /// W
     pub then: ArrayView2<'a, T>,
+    /// whether W is square and upper triangular
+    pub is_upper: bool,
+    /// b; empty where it is 0
+    pub offset: &'a [T],
 }
 
 /// More features of a row are a slip of the hand.
@@ -243,7 +247,7 @@ impl MapSpec {
             Self::Expansion(_) => "expansion",
             Self::AdditiveChi2 { .. } => "additive_chi2",
             Self::ArcCosine { .. } => "arc_cosine",
-            Self::Landmark(_) => "nystroem",
+            Self::Landmark(spec) => spec.form.name(),
             Self::Chain { .. } => "chain",
             Self::GaussianProjection { .. } => "gaussian_projection",
             Self::SparseProjection { .. } => "sparse_projection",
@@ -391,11 +395,11 @@ impl MapSpec {
         }
     }
 
-    /// The same map of so many landmarks.
-    pub(crate) fn with_landmarks(mut self, n: usize) -> Self {
+    /// The same map with as many landmarks and features as were learned.
+    pub(crate) fn with_landmarks<T: Scalar>(mut self, learned: &Landmarks<T>) -> Self {
         match &mut self {
-            Self::Landmark(spec) => spec.n_components = n,
-            Self::Chain { first, .. } => **first = first.as_ref().clone().with_landmarks(n),
+            Self::Landmark(spec) => spec.with_shape(learned.rows().n_rows(), learned.whitening().ncols()),
+            Self::Chain { first, .. } => **first = first.as_ref().clone().with_landmarks(learned),
             _ => {}
         }
         self
@@ -492,14 +496,14 @@ impl ResolvedMap {
     /// # Errors
     /// [`Error::Model`] where they do not fit.
     pub(crate) fn check_landmarks<T: Scalar>(&self, landmarks: Option<&Landmarks<T>>) -> Result<()> {
-        let found = landmarks.map(|landmarks| (landmarks.rows().n_rows(), landmarks.rows().n_inputs()));
-        let expected = self.spec.landmarks().map(|spec| (spec.n_components, self.n_inputs));
-        if found == expected {
-            return Ok(());
+        match (landmarks, self.spec.landmarks()) {
+            (None, None) => Ok(()),
+            (Some(landmarks), Some(spec)) => landmarks.check(spec, self.n_inputs),
+            (found, _) => {
+                let (found, expected) = if found.is_some() { ("some", "none") } else { ("none", "some") };
+                Err(Error::Model(format!("landmarks: {found}, the spec has {expected}")))
+            }
         }
-        let shape =
-            |shape: Option<(usize, usize)>| shape.map_or("none".to_owned(), |(n, d)| format!("{n} of {d} inputs"));
-        Err(Error::Model(format!("landmarks: {}, the spec has {}", shape(found), shape(expected))))
     }
 
     /// The map whose features a chain projects.

@@ -1,9 +1,10 @@
 //! The fitted linear model that every learner ends in.
 
-use mercer_simd::Scalar;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use mercer_simd::{Scalar, Update, matmul_into};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2};
 
 use crate::dataset::Rows;
+use crate::feature_maps::Factored;
 use crate::pivoted::times_transposed;
 use crate::{Error, Result};
 
@@ -51,14 +52,25 @@ impl<T: Scalar> LinearModel<T> {
         Self::new(self.weights, intercept)
     }
 
-    /// The model of ψ(x) that scores as this one does of ψ(x)·W, for an upper triangular W; by the threads of the current pool.
+    /// The model of ψ(x) that scores as this one does of ψ(x)·W + b; by the threads of the current pool.
     ///
     /// # Errors
     /// As [`LinearModel::new`].
-    pub(crate) fn behind(&self, w: ArrayView2<'_, T>) -> Result<Self> {
+    pub(crate) fn behind(&self, factored: Factored<'_, T>) -> Result<Self> {
+        let Factored { then: w, is_upper, offset, .. } = factored;
         let by_output = self.weights.t().mapv(Scalar::to_f64).as_standard_layout().into_owned();
-        let weights = times_transposed(&by_output, w).t().mapv(T::from_f64);
-        Self::new(weights, self.intercept.clone())
+        let folded = if is_upper {
+            times_transposed(&by_output, w)
+        } else {
+            let mut folded = Array2::zeros((by_output.nrows(), w.nrows()));
+            let transposed = w.t().mapv(Scalar::to_f64).as_standard_layout().into_owned();
+            matmul_into(by_output.view(), transposed.view(), folded.view_mut(), Update::Set);
+            folded
+        };
+        let added =
+            |weights: ArrayView1<'_, f64>| weights.iter().zip(offset).map(|(w, &b)| w * Scalar::to_f64(b)).sum::<f64>();
+        let shift: Vec<f64> = by_output.outer_iter().map(added).collect();
+        Self::new(folded.t().mapv(T::from_f64), self.intercept.clone())?.shifted(&shift)
     }
 
     /// n_components × n_outputs

@@ -99,10 +99,10 @@ impl<T: Scalar> Features<T> {
                 if got != expected {
                     return Err(Error::Inputs { context: "landmarks".to_owned(), got, expected });
                 }
-                driver.time("fit map", || Landmarks::fit(spec.kernel(), given))?
+                driver.time("fit map", || wanted.fit(spec.kernel(), given, seed))?
             }
         };
-        let spec = ResolvedMap { spec: spec.spec.with_landmarks(landmarks.rows().n_rows()), ..spec };
+        let spec = ResolvedMap { spec: spec.spec.with_landmarks(&landmarks), ..spec };
         Self::from_parts(preprocess, spec, Some(landmarks))
     }
 
@@ -239,8 +239,8 @@ impl<T: Scalar> Features<T> {
         Err(Error::Inputs { context: dataset.info().name.clone(), got, expected })
     }
 
-    /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows, or where the
-    /// features are the inputs.
+    /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows, where the
+    /// features are the inputs, and of principal components, which have the kernel without its mean.
     ///
     /// # Errors
     /// What the source finds wrong, or rows of another width.
@@ -250,7 +250,8 @@ impl<T: Scalar> Features<T> {
         seed: u64,
         driver: &Driver<'_>,
     ) -> Result<Option<ApproximationReport>> {
-        if self.map()?.keeps_rows() {
+        let centres = self.landmarks().is_some_and(|landmarks| !landmarks.offset().is_empty());
+        if self.map()?.keeps_rows() || centres {
             return Ok(None);
         }
         let sampled = self.sample_rows(dataset, seed, APPROXIMATION_SAMPLE, driver)?;
@@ -342,7 +343,7 @@ fn fit_landmarks<T: Scalar>(
     (wanted, spec): (&LandmarkSpec, &ResolvedMap),
     driver: &Driver<'_>,
 ) -> Result<Landmarks<T>> {
-    let (m, method, kernel) = (wanted.n_components, wanted.budget.method, spec.kernel());
+    let (m, method, kernel) = (wanted.n_landmarks(), wanted.budget.method, spec.kernel());
     // Of its own: the rows on which the map is compared with its kernel must not be the landmarks.
     let seed = Stream::new(spec.seed, Purpose::Landmark).bits(0);
     let n_candidates = method.n_candidates(m, dataset.n_rows());
@@ -356,7 +357,7 @@ fn fit_landmarks<T: Scalar>(
         driver.time("budget", || choose(method, kernel, rows.view(), m, seed)).map_err(of_sample)?
     };
     driver.check_interrupted()?;
-    driver.time("fit map", || Landmarks::fit(kernel, &chosen)).map_err(of_sample)
+    driver.time("fit map", || wanted.fit(kernel, &chosen, spec.seed)).map_err(of_sample)
 }
 
 /// Of rows that were sampled the number of a row says nothing.

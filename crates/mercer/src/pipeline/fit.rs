@@ -35,7 +35,7 @@ pub struct FitReport {
     pub landmarks: Option<LandmarkReport>,
 }
 
-/// How many of the landmarks add anything.
+/// How many of the landmarks add anything; of principal components how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LandmarkReport {
     /// as many were asked for
@@ -89,7 +89,7 @@ impl<T: Scalar> Pipeline<T> {
                 .map
                 .landmarks()
                 .zip(features.landmarks())
-                .map(|(asked, found)| LandmarkReport { asked: asked.n_components, rank: found.rows().n_rows() }),
+                .map(|(asked, found)| LandmarkReport { asked: asked.n_asked(), rank: found.rank() }),
         };
         let resolved = ResolvedSpec {
             preprocess: features.preprocess().kind(),

@@ -355,8 +355,8 @@ struct TrainingRows<'f, 'a, T> {
     fitting: &'f Fitting<'a, T>,
     /// the same, or with the first factor of its map
     read: Fitting<'a, T>,
-    /// the other factor
-    then: Option<ArrayView2<'a, T>>,
+    /// both factors
+    factored: Option<Factored<'a, T>>,
     kept: Option<PanelRows<T>>,
     targets: Array2<T>,
     /// of a classification
@@ -368,19 +368,19 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         Self::gather_by(fitting, *fitting, None)
     }
 
-    /// By the first factor of a map that has two, where many passes over many features are to come: the other is for the weights,
-    /// and no row is ever multiplied by it but those of a sample.
+    /// By the first factor of a map that has two, the other a triangle, where many passes over many features are to come: the other is for
+    /// the weights, and no row is ever multiplied by it but those of a sample.
     fn gather_factored(fitting: &'f Fitting<'a, T>) -> Result<Self> {
         let scheme = Scheme::of(fitting.dataset.n_rows() as usize, fitting.map.n_components(), false);
         match (fitting.map.factored(), scheme) {
-            (Some(Factored { first, then }), Scheme::Sampled(_)) => {
-                Self::gather_by(fitting, Fitting { map: first, ..*fitting }, Some(then))
+            (Some(factored), Scheme::Sampled(_)) if factored.is_upper && factored.offset.is_empty() => {
+                Self::gather_by(fitting, Fitting { map: factored.first, ..*fitting }, Some(factored))
             }
             _ => Self::gather(fitting),
         }
     }
 
-    fn gather_by(fitting: &'f Fitting<'a, T>, read: Fitting<'a, T>, then: Option<ArrayView2<'a, T>>) -> Result<Self> {
+    fn gather_by(fitting: &'f Fitting<'a, T>, read: Fitting<'a, T>, factored: Option<Factored<'a, T>>) -> Result<Self> {
         let n_rows = fitting.dataset.n_rows();
         let (mut targets, mut classes) = (Vec::new(), Vec::new());
         let mut each = |panel: &PanelTargets| {
@@ -401,7 +401,7 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
         };
         let n_outputs = fitting.encoder.n_outputs();
         let targets = Array2::from_shape_vec((targets.len() / n_outputs, n_outputs), targets).expect("whole rows");
-        Ok(Self { fitting, read, then, kept, targets, classes })
+        Ok(Self { fitting, read, factored, kept, targets, classes })
     }
 
     /// What the solvers are told.
@@ -445,8 +445,8 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
                 let mut chosen = sample(self.fitting.seed, Purpose::Sample, n_rows as u64, wanted);
                 chosen.sort_unstable();
                 let mut rows = self.features_of(&chosen)?;
-                if let Some(then) = self.then {
-                    rows = driver.time("solve", || whitened(&rows, then));
+                if let Some(factored) = self.factored {
+                    rows = driver.time("solve", || whitened(&rows, factored.then));
                 }
                 let sampled = driver.time("solve", || Sampled::new(rows, n_rows, curvature, spec.intercept));
                 Ok(Preconditioner::Sampled(sampled))
@@ -512,8 +512,8 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     fn score(&self, model: &LinearModel<T>, targets: &Array2<T>, judges: &[bool], loss: Loss) -> Result<Score> {
         let mut score = Score::default();
         let is_classes = !self.classes.is_empty();
-        let model = &match self.then {
-            Some(then) => Cow::Owned(self.fitting.driver.install(|| model.behind(then))?),
+        let model = &match self.factored {
+            Some(factored) => Cow::Owned(self.fitting.driver.install(|| model.behind(factored))?),
             None => Cow::Borrowed(model),
         };
         self.for_each("validate", &mut |first, features| {
@@ -565,7 +565,7 @@ impl<T: Scalar> Passes<T> for TrainingRows<'_, '_, T> {
     }
 
     fn then(&self) -> Option<ArrayView2<'_, T>> {
-        self.then
+        self.factored.map(|factored| factored.then)
     }
 
     fn for_each(

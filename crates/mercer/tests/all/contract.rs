@@ -13,8 +13,8 @@ use checks::{
 use mercer::Scalar;
 use mercer::dataset::PanelRows;
 use mercer::feature_maps::{
-    Allocation, FeatureMap, Frequencies, Gamma, HadamardBlocks, LandmarkMap, Landmarks, MapSpec, PkRpSpec,
-    SpectralKernel, SpectralSpec, VectorLaw, Waves,
+    Allocation, FeatureMap, Frequencies, Gamma, HadamardBlocks, LandmarkForm, LandmarkMap, LandmarkSpec, MapSpec,
+    PkRpSpec, SpectralKernel, SpectralSpec, VectorLaw, Waves,
 };
 use mercer::kernels::Kernel;
 use mercer::projections::DenseProjection;
@@ -272,17 +272,26 @@ contract!(
     }
 );
 
-/// Landmarks drawn like the rows, of the RBF kernel.
-struct Landmarked;
+/// Landmarks drawn like the rows, of the RBF kernel; the variance of what a form draws is checked where it is.
+struct Landmarked(LandmarkForm);
 
 impl Factory for Landmarked {
     fn build<T: Scalar>(&self, n_inputs: usize, n_components: usize, seed: u64) -> Box<dyn FeatureMap<T>> {
         let scale = 2.0 / (n_inputs as f64).sqrt();
-        let rows = normal_columns::<f32>(seed, Purpose::Projection, n_components, 0..n_inputs);
+        let form = self.0;
+        let n_landmarks = if form == LandmarkForm::KernelPca { n_components + 1 } else { n_components };
+        let rows = normal_columns::<f32>(seed, Purpose::Projection, n_landmarks, 0..n_inputs);
         // Both types have the same rows, and so the same pivots.
         let rows = rows.mapv(|x| T::from_f64(f64::from(x * scale as f32)));
-        let landmarks = Landmarks::fit(self.kernel(), &PanelRows::Dense(rows)).unwrap();
+        let n_landmarks = (form == LandmarkForm::KernelPca).then_some(n_landmarks);
+        let spec = LandmarkSpec { form, n_landmarks, ..LandmarkSpec::new(n_components) };
+        let landmarks = spec.fit(self.kernel(), &PanelRows::Dense(rows), seed).unwrap();
         Box::new(LandmarkMap::new(self.kernel(), &landmarks).unwrap())
+    }
+
+    fn n_components(&self, _n_inputs: usize, n_components: usize) -> usize {
+        // More than a tile; eigenvectors and directions of thousands of landmarks would take minutes.
+        if self.0 == LandmarkForm::Nystroem { n_components } else { n_components.min(300) }
     }
 
     fn kernel(&self) -> Kernel {
@@ -304,7 +313,27 @@ impl Factory for Landmarked {
 
 #[test]
 fn nystroem() {
-    check(&Landmarked).unwrap();
+    check(&Landmarked(LandmarkForm::Nystroem)).unwrap();
+}
+
+#[test]
+fn nystroem_by_eigenvectors() {
+    check(&Landmarked(LandmarkForm::NystroemSymmetric)).unwrap();
+}
+
+#[test]
+fn kg_rp() {
+    check(&Landmarked(LandmarkForm::KgRp { n_terms: 2 })).unwrap();
+}
+
+#[test]
+fn korp() {
+    check(&Landmarked(LandmarkForm::Korp)).unwrap();
+}
+
+#[test]
+fn kernel_pca() {
+    check(&Landmarked(LandmarkForm::KernelPca)).unwrap();
 }
 
 fn caught(fault: Fault) -> Option<Rule> {
