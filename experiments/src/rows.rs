@@ -16,8 +16,8 @@ pub(crate) fn load(file: &str, target: TargetChoice) -> Result<Dataset, String> 
     Dataset::scan(source, usize::MAX).map_err(|error| error.to_string())
 }
 
-/// A file of `MERCER_DATA` and another one that has its labels.
-pub(crate) fn load_with_labels(file: &str, labels: &str) -> Result<Dataset, String> {
+/// A file of `MERCER_DATA` whose targets are in another.
+pub(crate) fn load_labelled(file: &str, labels: &str) -> Result<Dataset, String> {
     let source = mercer_io::open_with_labels(&[place(file)?], &[place(labels)?], &ReadOptions::default());
     Dataset::scan(source.map_err(|error| error.to_string())?, usize::MAX).map_err(|error| error.to_string())
 }
@@ -40,7 +40,7 @@ impl Labelled {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let dataset = match labels {
             None => load(file, TargetChoice::Auto)?,
-            Some(labels) => load_with_labels(file, labels)?,
+            Some(labels) => load_labelled(file, labels)?,
         };
         let targets = dataset.targets().ok_or_else(|| format!("{file} has no targets"))?;
         let encoder = targets.encoder(Some(Task::Classification)).map_err(|error| text(&error))?;

@@ -14,7 +14,7 @@ use mercer::preprocess::PreprocessSpec;
 use mercer::{Driver, Dtype, Silent};
 
 use crate::distortion::mean_and_deviation;
-use crate::rows::load_with_labels;
+use crate::rows::load_labelled;
 
 const N_SEEDS: u64 = 20;
 const SIZES: [usize; 4] = [10, 20, 30, 40];
@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<(), String> {
     println!("|---|---|---|---|---|---|---|");
     for (name, folder) in [("MNIST", "mnist"), ("Fashion-MNIST", "fashion-mnist")] {
         let [train, test] = ["train", "t10k"].map(|part| {
-            load_with_labels(
+            load_labelled(
                 &format!("{folder}/{part}-images-idx3-ubyte.gz"),
                 &format!("{folder}/{part}-labels-idx1-ubyte.gz"),
             )

@@ -5,6 +5,7 @@
 mod broken;
 mod checks;
 mod products;
+pub(crate) mod trees;
 
 use checks::{
     DEPENDENT, Factory, Pair, Registered, Rule, SEED, SPECTRAL, STRUCTURED, Theory, U, check, linear, matrix,
@@ -214,8 +215,12 @@ contract!(
     |n| products::pk_rp(n, 2, 0.3, 2, VectorLaw::Sparse(5.0)),
     products::pk_rp_theory(products::summed::<2, 3, 2, 5>)
 );
-contract!(tensor_tree, |n| products::tensor_tree(n, false), products::tensor_tree_theory());
-contract!(complex_tensor_tree, |n| products::tensor_tree(n, true), products::tensor_tree_theory());
+contract!(tensor_tree, |n| products::tensor_tree(n, false), products::tensor_tree_theory(products::tree::<false>));
+contract!(
+    complex_tensor_tree,
+    |n| products::tensor_tree(n, true),
+    products::tensor_tree_theory(products::tree::<true>)
+);
 contract!(tensor_sketch, |n| products::tensor_sketch(n, 2, 0.0), products::sketch_theory(products::sketched::<2, 0>));
 contract!(
     tensor_sketch_of_degree_3,

@@ -8,6 +8,8 @@ use mercer::kernels::Kernel;
 use mercer::random::{Purpose, Stream};
 use ndarray::{Array1, Array2, ArrayView2, s};
 
+use crate::contract::trees::Tree;
+
 fn normal(n_rows: usize, n_inputs: usize) -> Array2<f64> {
     let mut values = vec![0.0; n_rows * n_inputs];
     Stream::new(3, Purpose::Start).normal_into(0, &mut values);
@@ -115,6 +117,32 @@ fn trees_have_the_polynomial_kernel() {
                 assert_eq!(features(&spec.tree_map(0.5, 4, 7).unwrap(), x.view()), flat);
             }
         }
+    }
+}
+
+/// Var⟨φ(x),φ(y)⟩ of trees of many shapes is that of the recursion.
+#[test]
+fn trees_have_the_variance_of_their_recursion() {
+    const N_SEEDS: u64 = 12_000;
+    let x = normal(2, 3);
+    for (complex, degree) in
+        [(false, 2), (true, 2), (false, 4), (true, 4), (false, 5), (true, 5), (false, 7), (true, 7)]
+    {
+        let spec = TensorSrhtSpec { complex, c: 0.4, ..TensorSrhtSpec::new(16, degree) };
+        let n = if complex { 8 } else { 16 };
+        let stated = Tree { pair: (x.row(0), x.row(1)), gamma: 0.5, c: 0.4, n, complex }.variance(degree as usize);
+        let exact = (0.5 * x.row(0).dot(&x.row(1)) + 0.4).powi(degree as i32);
+        let squares: Array1<f64> = (0..N_SEEDS)
+            .map(|seed| {
+                let z = features(&spec.tree_map(0.5, 3, seed).unwrap(), x.view());
+                (z.row(0).dot(&z.row(1)) - exact).powi(2)
+            })
+            .collect();
+        let n_seeds = N_SEEDS as f64;
+        let mean = squares.sum() / n_seeds;
+        let spread = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / n_seeds;
+        let z = (mean - stated) / (spread / n_seeds).sqrt();
+        assert!(z.abs() < 4.5, "{complex}, {degree}: {mean}, stated {stated}, z = {z}");
     }
 }
 

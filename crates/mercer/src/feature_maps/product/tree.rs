@@ -6,7 +6,25 @@
 //!
 //! Given a and b, E z(x)·z(y) = ⟨a(x),a(y)⟩·⟨b(x),b(y)⟩; so the tree of g rows has E⟨φ(x),φ(y)⟩ = (γ⟨x,y⟩ + c)^g like the product of
 //! g transforms. Each node adds errors of the size 1/√n relative to ‖a‖‖b‖, so that by Ahle et al. the variance is polynomial in g, not
-//! 2^g/n or 3^g/n: the map for high degrees. There is no closed form of it here.
+//! 2^g/n or 3^g/n: the map for high degrees.
+//!
+//! **Variance**, for n a power of two and not below the places of a row: a recursion. Let χ_m(j) be −1 where m and j have an odd number of
+//! bits in common, else 1. Of the numbers a of a node, X_m = E(Σχ_m|a(x)|²)(Σχ_m|a(y)|²), Y_m = E|Σχ_m·a(x)ā(y)|² and
+//! V_m = E(Σχ_m·a(x)ā(y))², sums over j, with S the mean of X over m (and of Y), T that of V. Coordinates j and l of v = H·D·a have, for m = j ⊕ l,
+//!
+//! | | real | complex |
+//! |---|---|---|
+//! | C_m = E│v_j(x)│²│v_l(y)│² | X₀ + 2Y_m − 2S | X₀ + Y_m − S |
+//! | A_m = E v_j(x)v̄_j(y)·v̄_l(x)v_l(y) | Y₀ + X_m + Y_m − 2S | Y₀ + X_m − S |
+//! | B_m = E v_j(x)v̄_j(y)·v_l(x)v̄_l(y) | A_m | V₀ + V_m − T |
+//!
+//! and the operands of a node are independent: its X_m is (1/n)·Σχ_m·CC′, its Y_m and V_m the same of AA′ and of BB′. At the root
+//!
+//! Var⟨φ(x),φ(y)⟩ = ½(Y₀ + V₀) − (γ⟨x,y⟩ + c)^2g.
+//!
+//! The coordinates of a row begin it: C, A and B are as above with X, Y, V of the row itself; where l is in another block only X₀,
+//! Y₀ and V₀ are left, with the constant; permuted inputs have the means of X_m, Y_m and V_m over the orders, the same for all m but 0. As the
+//! mean of A_m over m is Y₀, a node has Y₀Y₀′ + (1/n)·Σ(A_m − Y₀)(A′_m − Y₀′) over m: what it adds is the second term.
 //!
 //! Rows are halved: those of degree 7 are 4 and 3, those of 4 are 2 and 2. The second operand of a node that is a row has its
 //! inputs permuted, as in [`tensor_srht`](super::TensorSrhtSpec).

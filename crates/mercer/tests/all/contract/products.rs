@@ -9,6 +9,7 @@ use ndarray::ArrayView1;
 
 use super::GAMMA;
 use super::checks::{Pair, Theory, U, linear};
+use super::trees::Tree;
 
 pub(super) fn tensor_srht(n_components: usize, degree: u32, c: f64, complex: bool) -> MapSpec {
     MapSpec::TensorSrht(TensorSrhtSpec { n_components, degree, gamma: Gamma::Value(GAMMA), c, complex, tree: false })
@@ -205,8 +206,13 @@ pub(super) fn tensor_tree(n_components: usize, complex: bool) -> MapSpec {
     MapSpec::TensorSrht(TensorSrhtSpec { gamma: Gamma::Value(GAMMA), c: 0.3, complex, tree: true, ..spec })
 }
 
-/// Of a tree no closed form is known, but no bias either.
-pub(super) fn tensor_tree_theory() -> Theory {
+/// By the recursion of its file.
+pub(super) fn tree<const COMPLEX: bool>(pair: Pair<'_>, _: f64, n: usize) -> f64 {
+    let n = if COMPLEX { n / 2 } else { n };
+    Tree { pair, gamma: GAMMA, c: 0.3, n, complex: COMPLEX }.variance(3)
+}
+
+pub(super) fn tensor_tree_theory(variance: fn(Pair<'_>, f64, usize) -> f64) -> Theory {
     // The n numbers of the node are below b²/√n, so their transform is below √n·b², and a feature below b³ (√2 times that
     // for both parts of complex ones, at each of three products); transforms are off by log p + log n + 4 roundings, and 4 come for
     // each product. There are fewer than 4,096 features here.
@@ -215,7 +221,7 @@ pub(super) fn tensor_tree_theory() -> Theory {
         let stages = (x.len().next_power_of_two() as f64).log2() + 12.0 + 16.0;
         64.0 * 2.0_f64.powf(1.5) * f64::from(g) * stages * U * b.powi(g)
     };
-    Theory { rounding, variance: None, ..linear(|_, _, _| 0.0) }
+    Theory { rounding, ..linear(variance) }
 }
 
 pub(super) fn pk_rp_theory(variance: fn(Pair<'_>, f64, usize) -> f64) -> Theory {
