@@ -1,4 +1,4 @@
-//! Test errors on MNIST by maps of polynomial kernels: the columns RFM, TS, CM RFM and CM TS of table 1 of LaRP, and maps that are not there.
+//! Test errors on MNIST by maps of polynomial kernels: the columns RFM, TS, CM RFM and CM TS of table 1 of `LaRP`, and maps that are not there.
 //!
 //! The kernel is (½ + ½⟨x,y⟩)^g of rows of length 1, the learner a squared hinge. g (`larp degrees`) and λ (`larp 12 DEGREE`) are those with the fewest
 //! errors on a tenth of the training rows, with 2^12 features; the test rows choose nothing. 2^15 features do not fit the memory given here: they

@@ -103,6 +103,6 @@ impl Tree<'_> {
 
 /// Σⱼ χ_m(j)·vⱼ by its definition.
 fn walsh(values: &[f64]) -> Vec<f64> {
-    let sign = |m: usize, j: usize| if (m & j).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |m: usize, j: usize| if (m & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
     (0..values.len()).map(|m| values.iter().enumerate().map(|(j, value)| sign(m, j) * value).sum()).collect()
 }
