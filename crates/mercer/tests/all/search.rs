@@ -119,7 +119,8 @@ fn a_grid_tries_each_once_on_all_rows() {
     // The linear model is always among them.
     assert_eq!(report.trials.len(), 4);
     assert!(report.trials[0].contender.is_linear());
-    assert!(report.trials.iter().all(|trial| trial.n_rows == 300 && trial.n_judges == 400));
+    // Four folds, dealt by class: each has a quarter but for a row or two of each class and part.
+    assert!(report.trials.iter().all(|trial| trial.n_rows.abs_diff(300) <= 10 && trial.n_judges == 400));
 }
 
 #[test]
