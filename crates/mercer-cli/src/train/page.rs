@@ -33,7 +33,10 @@ pub(super) fn page(trained: &Trained, values: Option<&Values>, args: &TrainArgs)
     };
     sections.extend(trained.search.as_ref().map(crate::auto::section));
     sections.extend(trained.report.lambda.as_ref().map(lambda).transpose()?);
-    sections.push(Section::new("Data and model", "", vec![Block::Facts(joined(facts(trained, args)))]));
+    let mut known = joined(facts(trained, args));
+    // It has a section of its own.
+    known.retain(|(name, _)| name != "search");
+    sections.push(Section::new("Data and model", "", vec![Block::Facts(known)]));
     sections.push(Section::new(
         "Time and memory",
         "",
@@ -41,7 +44,10 @@ pub(super) fn page(trained: &Trained, values: Option<&Values>, args: &TrainArgs)
     ));
     let spec = serde_json::to_string_pretty(&trained.model.header().spec).unwrap_or_default();
     let blocks = vec![Block::Code("Command".into(), command_line()), Block::Code("The model in numbers".into(), spec)];
-    let note = "The same command, data and version give the same model; the number of threads changes nothing.";
+    let note = match args.search.limits.time {
+        None => "The same command, data and version give the same model; the number of threads changes nothing.",
+        Some(_) => "Within a time the model depends on the machine; what was found trains again by its numbers below.",
+    };
     sections.push(Section::new("To do it again", note, blocks));
     let name = &trained.dataset.info().name;
     Ok(Page { title: format!("Training on {name}"), subtitle: subtitle(trained), sections })
