@@ -22,10 +22,13 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
     X, y = load_digits(return_X_y=True)
     files = []
     for name, n_jobs in [("a", 1), ("b", 2)]:
-        AutoClassifier(trials=5, random_state=3, n_jobs=n_jobs).fit(X[:500], y[:500]).save(tmp_path / name)
+        model = AutoClassifier(trials=5, random_state=3, n_jobs=n_jobs).fit(X[:500], y[:500])
+        model.save(tmp_path / name)
         files.append((tmp_path / name).read_bytes())
     assert files[0] == files[1]
-    assert mercer.load(tmp_path / "a").score(X[500:], y[500:]) > 0.9
+    assert np.array_equal(mercer.load(tmp_path / "a").predict(X), model.predict(X))
+    # The later rows are of other writers.
+    assert model.score(X[500:], y[500:]) > 0.8
 
 
 def test_a_line_needs_none():

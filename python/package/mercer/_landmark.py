@@ -15,7 +15,7 @@ from mercer import _core
 from mercer._base import FLOATS, FeatureMap, as_json, rows, seed, threads
 from mercer._input import validated
 
-_NAMES = {"poly": "polynomial", "laplacian": "laplace", "chi2": "exponential_chi2"}
+NAMES = {"poly": "polynomial", "laplacian": "laplace", "chi2": "exponential_chi2"}
 _WITHOUT_WIDTH = ("linear", "additive_chi2", "arc_cosine", "tanimoto")
 
 
@@ -23,7 +23,7 @@ class LandmarkMap(FeatureMap):
     """Kernel values with landmarks times a matrix: what all forms share."""
 
     def _kernel(self) -> dict[str, Any]:
-        name = _NAMES.get(self.kernel, self.kernel)
+        name = NAMES.get(self.kernel, self.kernel)
         kernel: dict[str, Any] = {"name": name}
         if name == "polynomial":
             kernel |= {"degree": 3 if self.degree is None else self.degree, "c": 1.0 if self.coef0 is None else self.coef0}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _core, feature_maps, projections
+from mercer._landmark import NAMES
 from mercer._learner import Learner
 
 # Rows that a model from a file is taken to know when it learns more.
@@ -97,6 +98,12 @@ def map_parameters(spec: dict[str, Any]) -> dict[str, Any]:
         kernel = dict(spec.pop("kernel"))
         spec["kernel"] = {"polynomial": "poly"}.get(kernel["name"], kernel["name"])
         spec |= {"degree": kernel["degree"], "coef0": kernel["c"]} if "degree" in kernel else {}
+    if name == "landmark" and spec["form"]["name"] == "nystroem":
+        kernel = dict(spec["kernel"])
+        known = {ours: theirs for theirs, ours in NAMES.items()}
+        parameters = {"kernel": known.get(kernel["name"], kernel["name"]), "gamma": spec["gamma"]}
+        parameters |= {{"c": "coef0"}.get(key, key): value for key, value in kernel.items() if key != "name"}
+        return {"map": feature_maps.Nystroem(n_components=spec["n_components"], budget=spec["budget"]["method"], **parameters)}
     classes = {
         "tensor_srht": feature_maps.TensorSRHT,
         "tensor_sketch": feature_maps.TensorSketch,

@@ -154,25 +154,26 @@ impl Contender {
         others
     }
 
-    /// Multiply-adds, about, that a training takes: to compare sizes of one contender, not contenders.
-    pub(super) fn cost(&self, size: Size) -> f64 {
+    /// Multiply-adds, about, that a training takes, with a path of λ or for one: to reckon from one size to another. Those in f64 count four.
+    pub(super) fn cost(&self, size: Size, has_path: bool) -> f64 {
         let Size { n_rows, n_inputs, n_components, n_outputs } = size;
         let [n, d, k, m] = [n_rows as f64, n_inputs as f64, n_components as f64, n_outputs as f64];
         let map = self.map(n_components, 1.0);
         let (row, fit) = match &map {
             MapSpec::Identity => (0.0, 0.0),
-            MapSpec::Landmark(_) => (k * d, k * k * d + 2.0 * k * k * k),
+            MapSpec::Landmark(_) => (k * d, 2.0 * k * k * d + 6.0 * k * k * k),
             MapSpec::TensorSrht(spec) => (k * f64::from(spec.degree) * (d.log2() + 4.0), 0.0),
             MapSpec::Spectral(spec) if spec.frequencies == Frequencies::Sorf => (k * (1.5 * d.log2() + 20.0), 0.0),
             _ => (k * d, 0.0),
         };
         let learner = LearnerSpec::new(self.loss, Lambda::Auto);
         let learn = if learner.solver_for(n_rows, n_components) == Solver::Direct {
-            n * k * k / 2.0 + 4.0 * k * k * k
+            // A factor for each λ of a path, and one for the model.
+            n * k * k / 2.0 + if has_path { 12.0 } else { 1.5 } * k * k * k
         } else {
-            const PASSES: f64 = 40.0;
             const SAMPLE: f64 = 16_384.0;
-            PASSES * 2.0 * n * k * m + n.min(SAMPLE) * k * k.min(4096.0)
+            let passes = if has_path { 120.0 } else { 60.0 };
+            passes * 2.0 * n * k * m + n.min(SAMPLE) * k * k.min(4096.0)
         };
         n * row + fit + learn
     }

@@ -1,8 +1,8 @@
 //! Choosing a pipeline: many on few rows, the best of them on more.
 //!
 //! Successive halving in three rounds. Round 0 compares scalings, kernels and widths of ten or so contenders by 512 landmarks and 3,000
-//! rows; round 1 the best of them and their neighbours by four times the rows and twice the features; round 2 the best with other
-//! losses. Landmarks serve every kernel and are the best of few features, so that a narrow kernel is not
+//! rows; round 1 the best of them and their neighbours by four times the rows and twice the features; round 2 the best by four times
+//! the rows again. Landmarks serve every kernel and are the best of few features, so that a narrow kernel is not
 //! judged by how badly few waves show it. Each round also tries the linear model. The best of the last round is trained
 //! on all rows, with as many features as time and memory allow: landmarks, or the waves and products by transforms that the same
 //! time gives where they are more than four for a landmark.
@@ -37,7 +37,7 @@ use crate::preprocess::PreprocessSpec;
 use crate::random::{Purpose, permutation};
 use crate::{Error, Result};
 
-/// Rows and features of round 0; each round has four times the rows and twice the features of the last.
+/// Rows and features of round 0; each round has four times the rows of the last, and the later ones twice the features.
 const FIRST: (usize, usize) = (3_000, 512);
 /// The same where a class is rare.
 const FIRST_OF_RARE: (usize, usize) = (8_000, 1_024);
@@ -295,14 +295,16 @@ where
     fn rung(&self, at: usize, n_contenders: usize, end: Option<Instant>) -> Result<Rung> {
         let first = self.first();
         let most = (0..self.judges.n_folds()).map(|fold| self.judges.n_teaching(fold)).min().unwrap_or(1);
-        let n_components = first.1 << at;
+        let n_components = first.1 << at.min(1);
         let mut n_rows = if self.spec.strategy == Strategy::Grid { most } else { (first.0 << (2 * at)).min(most) };
-        if let (Some(end), Some((last, before))) = (end, self.last_seconds(at)) {
-            let left = end.saturating_duration_since(Instant::now()).as_secs_f64();
-            // Twice the features: at most four times the work for a row.
-            let each = 3.0 * last / before as f64;
-            let affordable = (left / (each * n_contenders.max(1) as f64)) as usize;
-            n_rows = n_rows.min(affordable).max((before as usize).min(most));
+        if let (Some(end), Some((contender, seconds, before))) = (end, self.last_seconds(at)) {
+            let left = end.saturating_duration_since(Instant::now()).as_secs_f64() / n_contenders.max(1) as f64;
+            let cost = |n_rows: u64, n_components| contender.cost(self.size(n_rows, n_components), true);
+            let unit = seconds / cost(before.0, before.1);
+            let least = (before.0 as usize).min(most);
+            while n_rows > least && unit * cost(n_rows as u64, n_components) > left {
+                n_rows = (n_rows * 3 / 4).max(least);
+            }
         }
         let mut folds = Vec::new();
         // Few contenders of few rows are judged by all of them; many by one part.
@@ -321,13 +323,13 @@ where
         if self.objective == Objective::F1 { FIRST_OF_RARE } else { FIRST }
     }
 
-    /// Seconds that a contender of the round before took, in the middle of all, and its rows.
-    fn last_seconds(&self, at: usize) -> Option<(f64, u64)> {
+    /// A contender of the round before, seconds that it took, in the middle of all, and its rows and features.
+    fn last_seconds(&self, at: usize) -> Option<(Contender, f64, (u64, usize))> {
         let taken = |trial: &&Trial| trial.rung + 1 == at && trial.score.is_some() && !trial.contender.is_linear();
-        let mut seconds: Vec<f64> = self.trials.iter().filter(taken).map(|trial| trial.seconds).collect();
-        seconds.sort_by(f64::total_cmp);
-        let rows = self.trials.last().map(|trial| trial.n_rows)?;
-        seconds.get(seconds.len() / 2).map(|&middle| (middle, rows))
+        let mut trials: Vec<&Trial> = self.trials.iter().filter(taken).collect();
+        trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let trial = trials.get(trials.len() / 2)?;
+        Some((trial.contender, trial.seconds, (trial.n_rows, trial.n_components)))
     }
 
     /// γ in numbers.
@@ -635,13 +637,14 @@ where
             Means::Transforms => MOST,
         };
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let cost = |contender: Contender, n_rows, n_components| contender.cost(self.size(n_rows, n_components));
+        let cost = |n_rows, n_components| contender.cost(self.size(n_rows, n_components), false);
         let n_folds = if trial.rung == 0 { self.judges.n_folds().min(2) } else { self.judges.n_folds() };
-        let unit = trial.seconds / (cost(trial.contender, trial.n_rows, trial.n_components) * n_folds as f64);
+        let tried = trial.contender.cost(self.size(trial.n_rows, trial.n_components), true) * n_folds as f64;
+        let unit = trial.seconds / tried;
         let gamma = if contender.kernel.has_gamma() { 1.0 } else { f64::NAN };
         let fits = |n_components: usize| {
             let spec = contender.pipeline(contender.map(n_components, gamma), Lambda::Value(1.0), self.task(), 0);
-            let seconds = cost(contender, n_rows, n_components) * unit;
+            let seconds = cost(n_rows, n_components) * unit;
             let in_time = left.is_none_or(|left: Duration| seconds <= RECKONED * left.as_secs_f64());
             // A quarter is for features that are kept.
             in_time && bytes(&spec, self.size(n_rows, n_components), T::DTYPE) <= self.spec.memory / 4 * 3
