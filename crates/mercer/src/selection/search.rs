@@ -57,7 +57,7 @@ const LEAST_JUDGES: usize = 2_000;
 const FINAL: usize = 4_096;
 /// Features of the final model at most.
 const MOST: usize = 32_768;
-/// Waves and products that a landmark is worth: on MNIST and a squared hinge 4,000 of these are as good as 16,384 of those.
+/// Waves and products that a landmark is taken to be worth: a rule of thumb, which no record backs yet.
 const WORTH: usize = 4;
 
 /// How contenders are compared.
