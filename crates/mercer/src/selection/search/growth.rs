@@ -45,7 +45,7 @@ where
 {
     /// Trains the chosen pipeline on all rows.
     pub(super) fn grow(&mut self, chosen: usize) -> Result<Grown<T>> {
-        let trial = self.trials[chosen].clone();
+        let trial = self.trials[self.by_better_means(chosen)].clone();
         let mut unit = self.unit_of(&trial);
         let mut n_components = self.largest(&trial.contender, unit, SHARES.0);
         let start = Instant::now();
@@ -67,6 +67,27 @@ where
         Ok(grown)
     }
 
+    /// The chosen trial, or the same by other means: waves and products of transforms where [`WORTH`] of them for a landmark were as good, but for the
+    /// error of the difference, and the time and memory that are left give at least so many.
+    fn by_better_means(&self, chosen: usize) -> usize {
+        let of = |means: Means| {
+            let wanted = Contender { means, balanced: false, ..self.trials[chosen].contender };
+            let is_it = |trial: &Trial| {
+                trial.rung == self.trials[chosen].rung && Contender { balanced: false, ..trial.contender } == wanted
+            };
+            (0..self.trials.len()).find(|&at| is_it(&self.trials[at]) && self.scores[at].is_some())
+        };
+        let (Some(landmarks), Some(waves)) = (of(Means::Landmarks), of(Means::Transforms)) else { return chosen };
+        let (Some(a), Some(b)) = (&self.scores[landmarks], &self.scores[waves]) else { return chosen };
+        let (gain, error) = a.beyond(b);
+        let [n_landmarks, n_waves] = [landmarks, waves].map(|at| {
+            let trial = &self.trials[at];
+            self.largest(&trial.contender, self.unit_of(trial), SHARES.1)
+        });
+        let is_exact = n_landmarks as u64 >= self.dataset.n_rows();
+        if !is_exact && gain <= error && n_waves >= WORTH * n_landmarks { waves } else { landmarks }
+    }
+
     /// The model of the trial, where the time was over before there was any of all rows.
     fn grown_of_trial(&mut self, chosen: usize, spec: PipelineSpec) -> Result<Grown<T>> {
         match self.best.take() {
@@ -79,7 +100,7 @@ where
 
     /// The pipeline that would be trained now.
     pub(super) fn final_spec(&self, chosen: usize) -> PipelineSpec {
-        let trial = &self.trials[chosen];
+        let trial = &self.trials[self.by_better_means(chosen)];
         self.spec_of(trial, self.largest(&trial.contender, self.unit_of(trial), SHARES.1))
     }
 
@@ -141,7 +162,7 @@ where
             (Means::Landmarks, Some(_)) => n_rows.min(MOST / 2),
             (Means::Landmarks, None) => n_rows.min(FINAL),
             (Means::Transforms, Some(_)) => MOST,
-            (Means::Transforms, None) => WORTH * FINAL / 2,
+            (Means::Transforms, None) => WORTH * FINAL,
         };
         let gamma = if contender.kernel.has_gamma() { 1.0 } else { f64::NAN };
         let fits = |n_components: usize| {

@@ -4,7 +4,7 @@
 //! rows; round 1 the best of them by four times the rows and twice the features, with other losses; round 2 the best by as much again.
 //! A round that has tried what it was given goes on with what is near to the best of it ([`Contender::near`]), while it has trials or time.
 //! Landmarks serve every kernel and are the best of few features, so that a narrow kernel is not judged by how badly few waves show it; the last
-//! round also has the best by waves or products of transforms, of which the same time gives several for a landmark. Each round tries the linear model.
+//! round also has the best by waves or products of transforms, two for a landmark. Each round tries the linear model.
 //!
 //! Every trial is judged by rows that it did not learn from; λ is found within those that it learns from. Where the linear model is
 //! as good but for the standard error of the difference ([`super::Objective`]), it is chosen. The best of many scores is too good: where

@@ -18,8 +18,8 @@ use crate::model::AnyPipeline;
 use crate::pipeline::{Features, FitReport, Pipeline, PipelineSpec};
 use crate::{Error, Result};
 
-/// Waves and products by transforms that a trial has for each landmark of the others: about what the same time gives.
-pub(super) const WORTH: usize = 4;
+/// Waves and products by transforms that a trial has for each landmark of the others.
+pub(super) const WORTH: usize = 2;
 
 impl<T: Scalar> Search<'_, T>
 where
