@@ -654,6 +654,12 @@ def accuracy_child(name):
     print(json.dumps([seconds, accuracy, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024]))
 
 
+def bench_auto():
+    import automatic
+
+    automatic.bench_auto(report, skip)
+
+
 def bench_scale():
     """Nobody else trains from such files in so little memory."""
 
@@ -857,6 +863,7 @@ BENCHES = {
     "train": bench_train,
     "linear": bench_linear,
     "accuracy": bench_accuracy,
+    "auto": bench_auto,
     "scale": bench_scale,
     "python": bench_python,
 }

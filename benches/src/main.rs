@@ -9,6 +9,7 @@
 //! `cargo xtask bench` builds and runs both sides in turn and writes the record.
 
 mod accuracy;
+mod auto;
 mod cholesky;
 mod csr;
 mod gram;
@@ -37,7 +38,7 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 18] = [
+const BENCHES: [Bench; 19] = [
     Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
     Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
     Bench { name: "products", conditions: products::CONDITIONS, run: products::run },
@@ -54,6 +55,7 @@ const BENCHES: [Bench; 18] = [
     Bench { name: "train", conditions: train::CONDITIONS, run: train::run },
     Bench { name: "linear", conditions: linear::CONDITIONS, run: linear::run },
     Bench { name: "accuracy", conditions: accuracy::CONDITIONS, run: accuracy::run },
+    Bench { name: "auto", conditions: auto::CONDITIONS, run: auto::run },
     Bench { name: "scale", conditions: scale::CONDITIONS, run: scale::run },
     Bench { name: "python", conditions: python::CONDITIONS, run: python::run },
 ];

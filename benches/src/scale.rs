@@ -67,7 +67,7 @@ fn generate(rows: &Path, labels: &Path, n_rows: usize) -> std::io::Result<()> {
 }
 
 /// The first 128 bytes of an NPY file, version 1.0.
-fn header(file: &mut impl Write, dtype: &str, shape: &str) -> std::io::Result<()> {
+pub(crate) fn header(file: &mut impl Write, dtype: &str, shape: &str) -> std::io::Result<()> {
     let text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
     file.write_all(b"\x93NUMPY\x01\x00")?;
     file.write_all(&118_u16.to_le_bytes())?;

@@ -111,7 +111,7 @@ pub(crate) fn flags(spec: &PipelineSpec) -> String {
         Loss::SquaredEpsilonInsensitive { epsilon } => flags.push(format!("--epsilon {epsilon}")),
         _ => (),
     }
-    flags.push(format!("--lambda {}", spec.learner.lambda));
+    flags.push(format!("--lambda {} --tol {}", spec.learner.lambda, spec.learner.stopping.tol));
     if spec.learner.class_weight == ClassWeight::Balanced {
         flags.push("--class-weight balanced".to_owned());
     }

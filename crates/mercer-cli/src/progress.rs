@@ -9,6 +9,7 @@ use mercer::Progress;
 use mercer::dataset::{Block, Table};
 
 use crate::failure::Failure;
+use crate::memory::resident_bytes;
 
 /// Set by Ctrl-C; the work ends at its next panel of rows, and files half written vanish.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -28,6 +29,8 @@ pub(crate) struct Bar {
     current: Mutex<Option<ProgressBar>>,
     /// Said before the name of a stage.
     label: Mutex<String>,
+    /// The stage that goes on, and the most bytes that were resident when a pass of each ended.
+    memory: Mutex<(String, Vec<(String, u64)>)>,
 }
 
 impl Bar {
@@ -45,7 +48,26 @@ impl Bar {
                 std::process::exit(130);
             }
         });
-        Self { visible: !quiet && std::io::stderr().is_terminal(), current: Mutex::new(None), label: Mutex::default() }
+        let visible = !quiet && std::io::stderr().is_terminal();
+        Self { visible, current: Mutex::new(None), label: Mutex::default(), memory: Mutex::default() }
+    }
+
+    /// The most bytes that were resident when a pass of each stage ended, where the system tells.
+    pub(crate) fn memory(&self) -> Vec<(String, u64)> {
+        self.stages().1.clone()
+    }
+
+    fn stages(&self) -> std::sync::MutexGuard<'_, (String, Vec<(String, u64)>)> {
+        self.memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn count_memory(&self) {
+        let Some(bytes) = resident_bytes() else { return };
+        let (stage, all) = &mut *self.stages();
+        match all.iter_mut().find(|(name, _)| name == stage) {
+            Some((_, most)) => *most = bytes.max(*most),
+            None => all.push((stage.clone(), bytes)),
+        }
     }
 
     /// Says from now on what the stages are part of.
@@ -89,6 +111,7 @@ pub(crate) fn for_each_block(
 
 impl Progress for Bar {
     fn start(&self, stage: &str, n_rows: u64) {
+        stage.clone_into(&mut self.stages().0);
         if !self.visible {
             return;
         }
@@ -110,6 +133,7 @@ impl Progress for Bar {
     }
 
     fn finish(&self) {
+        self.count_memory();
         if let Some(bar) = self.current().take() {
             bar.finish_and_clear();
         }

@@ -33,6 +33,8 @@ struct Trained {
     search: Option<SearchReport>,
     test: Option<Evaluation>,
     seconds: Vec<(&'static str, f64)>,
+    /// bytes that were resident in each stage
+    memory: Vec<(String, u64)>,
     total_seconds: f64,
     model_bytes: u64,
     threads: usize,
@@ -91,6 +93,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     };
     let trained = Trained {
         seconds: driver.seconds(),
+        memory: bar.memory(),
         total_seconds: start.elapsed().as_secs_f64(),
         threads: driver.threads(),
         dataset,
@@ -120,6 +123,8 @@ impl Trained {
         let mut seconds: Map<String, Value> =
             self.seconds.iter().map(|(stage, time)| ((*stage).to_owned(), json!(time))).collect();
         seconds.insert("total".to_owned(), json!(self.total_seconds));
+        let memory: Map<String, Value> =
+            self.memory.iter().map(|(stage, bytes)| (stage.clone(), json!(bytes))).collect();
         let header = self.model.header();
         let mut object = json!({
             "command": "train",
@@ -137,6 +142,7 @@ impl Trained {
             "seconds": seconds,
             "threads": self.threads,
             "peak_memory_bytes": peak_bytes(),
+            "memory_bytes": memory,
             "model_bytes": self.model_bytes,
             "output": args.output.as_deref().map(in_json),
             "report": args.report.as_deref().map(in_json),

@@ -13,7 +13,7 @@ use super::summary::{costs, facts};
 use super::{TrainArgs, Trained};
 use crate::failure::Failure;
 use crate::report::{Axis, Bars, Block, Cell, Figure, Page, Panel, Point, Section, Series, Style, Table, command_line};
-use crate::text::{count, number, percent};
+use crate::text::{bytes, count, number, percent};
 
 /// Of all intervals of the report.
 const CONFIDENCE: f64 = 0.95;
@@ -40,7 +40,10 @@ pub(super) fn page(trained: &Trained, values: Option<&Values>, args: &TrainArgs)
     sections.push(Section::new(
         "Time and memory",
         "",
-        vec![Block::Facts(joined(costs(trained, args))), Block::Figures(vec![times(trained)])],
+        vec![
+            Block::Facts(joined(costs(trained, args))),
+            Block::Figures(std::iter::once(times(trained)).chain(memory(trained)).collect()),
+        ],
     ));
     let spec = serde_json::to_string_pretty(&trained.model.header().spec).unwrap_or_default();
     let blocks = vec![Block::Code("Command".into(), command_line()), Block::Code("The model in numbers".into(), spec)];
@@ -131,4 +134,13 @@ fn times(trained: &Trained) -> Figure {
     let all = trained.seconds.iter().copied().chain([("other", rest)]);
     let bars = all.map(|(stage, time)| (stage.to_owned(), time, format!("{time:.2} s"))).collect();
     Figure::new("Time by stage", "", &Bars { head: ["stage".into(), "seconds of the clock".into()], bars })
+}
+
+/// None where the system does not tell.
+fn memory(trained: &Trained) -> Option<Figure> {
+    let of_stage = |(stage, size): &(String, u64)| (stage.clone(), *size as f64 / 1e6, bytes(*size));
+    let bars = trained.memory.iter().map(of_stage).collect();
+    let note = "What the process held when a pass of the stage ended, at the most.";
+    let figure = Figure::new("Memory by stage", note, &Bars { head: ["stage".into(), "MB".into()], bars });
+    (!trained.memory.is_empty()).then_some(figure)
 }

@@ -371,7 +371,8 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     /// By the first factor of a map that has two, the other a triangle, where many passes over many features are to come: the other is for
     /// the weights, and no row is ever multiplied by it but those of a sample.
     fn gather_factored(fitting: &'f Fitting<'a, T>) -> Result<Self> {
-        let scheme = Scheme::of(fitting.dataset.n_rows() as usize, fitting.map.n_components(), false);
+        let n_outputs = fitting.encoder.n_outputs();
+        let scheme = Scheme::of(fitting.dataset.n_rows() as usize, fitting.map.n_components(), n_outputs, false);
         match (fitting.map.factored(), scheme) {
             (Some(factored), Scheme::Sampled(_)) if factored.is_upper && factored.offset.is_empty() => {
                 Self::gather_by(fitting, Fitting { map: factored.first, ..*fitting }, Some(factored))
@@ -432,7 +433,8 @@ impl<'f, 'a, T: Scalar> TrainingRows<'f, 'a, T> {
     fn preconditioner(&self, spec: &LearnerSpec) -> Result<Preconditioner<'_, T>> {
         let (n_rows, driver, curvature) = (self.n_rows(), self.fitting.driver, spec.loss.curvature());
         driver.check_interrupted()?;
-        match Scheme::of(n_rows, self.n_components(), self.fitting.n_stored().is_some()) {
+        let n_outputs = self.fitting.encoder.n_outputs();
+        match Scheme::of(n_rows, self.n_components(), n_outputs, self.fitting.n_stored().is_some()) {
             scheme @ (Scheme::Newton | Scheme::SparseNewton) => {
                 let rows = if scheme == Scheme::Newton {
                     AllRows::Dense(self.all_features()?)

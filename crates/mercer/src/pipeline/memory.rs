@@ -69,7 +69,7 @@ fn direct(n_rows: u128, components: u128, outputs: u128) -> u128 {
 /// The preconditioner, and the last steps with their gradients.
 fn iterative(n_rows: u64, components: u64, outputs: u64, size: u64) -> u128 {
     const NOW: u64 = 6;
-    let scheme = Scheme::of(n_rows as usize, components as usize, false);
+    let scheme = Scheme::of(n_rows as usize, components as usize, outputs as usize, false);
     let steps = u128::from(2 * STEPS_KEPT as u64 + NOW) * u128::from(components) * u128::from(outputs) * 8;
     u128::from(scheme.bytes(n_rows, components, outputs, size)) + steps
 }

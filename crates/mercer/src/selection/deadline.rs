@@ -1,6 +1,6 @@
 //! A time after which work ends.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::driver::Progress;
 
@@ -14,11 +14,6 @@ impl<'p> Deadline<'p> {
     /// Never, where no time is given.
     pub fn new(inner: &'p dyn Progress, at: Option<Instant>) -> Self {
         Self { inner, at }
-    }
-
-    /// Time that is left; none where there is no end.
-    pub fn left(&self) -> Option<Duration> {
-        self.at.map(|at| at.saturating_duration_since(Instant::now()))
     }
 }
 

@@ -57,7 +57,7 @@ pub struct SearchReport {
     pub trials: Vec<Trial>,
     /// the place of the one chosen
     pub chosen: usize,
-    /// the place of the last linear model
+    /// the place of the best linear model of the same round
     pub linear: Option<usize>,
     /// how much better than that, and the standard error of it; absent where it is the linear one
     pub beyond_linear: Option<(f64, f64)>,

@@ -22,6 +22,8 @@ use super::tiles::TILE;
 /// The larger of a Hessian of all rows, and the features that it is made of, at most.
 const MOST_NEWTON: usize = 2048;
 const MOST_NEWTON_VALUES: usize = 1 << 26;
+/// The same, of all outputs together: each has a Hessian of its own.
+const MOST_NEWTON_OF_ALL: usize = 8192;
 /// Rows of a sample: so many for each feature where these are summed, and where they are not.
 const SAMPLE_ROWS_OF_FEATURE: usize = 4;
 const SAMPLE_ROWS: usize = 4096;
@@ -42,12 +44,14 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    /// For so many rows and features.
-    pub(crate) fn of(n_rows: usize, n_components: usize, are_sparse: bool) -> Self {
+    /// For so many rows, features and outputs.
+    pub(crate) fn of(n_rows: usize, n_components: usize, n_outputs: usize, are_sparse: bool) -> Self {
         if n_components <= MOST_NEWTON && are_sparse {
             return Self::SparseNewton;
         }
-        if n_rows.min(n_components) <= MOST_NEWTON && n_rows.saturating_mul(n_components) <= MOST_NEWTON_VALUES {
+        let shorter = n_rows.min(n_components);
+        let few = shorter <= MOST_NEWTON && shorter.saturating_mul(n_outputs) <= MOST_NEWTON_OF_ALL;
+        if few && n_rows.saturating_mul(n_components) <= MOST_NEWTON_VALUES {
             return Self::Newton;
         }
         if are_sparse {

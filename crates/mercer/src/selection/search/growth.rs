@@ -1,0 +1,179 @@
+//! The final model: the chosen pipeline on all rows, with as many features as time and memory allow.
+//!
+//! What a training will take is reckoned from one that was measured, by a count of multiply-adds ([`Contender::cost`]). From a trial of other rows and with
+//! a path of λ that is rough; from a training of the same pipeline on all rows, with fewer features, it is good. So a first model takes
+//! a part of the time that is left, and one as large as the rest of it allows replaces it; where that does not end in time, the first stands.
+
+use std::time::Instant;
+
+use mercer_simd::Scalar;
+
+use super::super::contender::{Contender, Means, bytes};
+use super::super::deadline::Deadline;
+use super::super::judges::is_late;
+use super::super::report::Trial;
+use super::trials::WORTH;
+use super::{Fitted, Search};
+use crate::dataset::Task;
+use crate::feature_maps::Gamma;
+use crate::learners::Lambda;
+use crate::model::AnyPipeline;
+use crate::pipeline::{FitReport, Pipeline, PipelineSpec};
+use crate::{Error, Result};
+
+/// Of the time that is left, what the first model may take as it is reckoned, and what a larger one may.
+const SHARES: (f64, f64) = (0.25, 0.85);
+/// A larger model has at least so many times the features.
+const GROWTH: f64 = 1.4;
+/// Landmarks of the final model where no time says more.
+const FINAL: usize = 4_096;
+/// Features of the final model at most.
+const MOST: usize = 32_768;
+
+/// A model of all rows.
+pub(super) struct Grown<T> {
+    pub(super) pipeline: Pipeline<T>,
+    pub(super) fit: FitReport,
+    pub(super) spec: PipelineSpec,
+    pub(super) ended_by_time: bool,
+    pub(super) is_of_trial: bool,
+}
+
+impl<T: Scalar> Search<'_, T>
+where
+    AnyPipeline: From<Pipeline<T>>,
+{
+    /// Trains the chosen pipeline on all rows.
+    pub(super) fn grow(&mut self, chosen: usize) -> Result<Grown<T>> {
+        let trial = self.trials[self.by_better_means(chosen)].clone();
+        let mut unit = self.unit_of(&trial);
+        let mut n_components = self.largest(&trial.contender, unit, SHARES.0);
+        let start = Instant::now();
+        let spec = self.spec_of(&trial, n_components);
+        let (fitted, ended_by_time) = self.fit_all(&spec, n_components, true)?;
+        let Some((pipeline, fit)) = fitted else { return self.grown_of_trial(chosen, spec) };
+        let mut grown = Grown { pipeline, fit, spec, ended_by_time, is_of_trial: false };
+        if self.deadline.is_some() && !trial.contender.is_linear() && !ended_by_time {
+            unit = start.elapsed().as_secs_f64() / self.cost_of_all(&trial.contender, n_components);
+            let larger = self.largest(&trial.contender, unit, SHARES.1);
+            if larger as f64 >= GROWTH * n_components as f64 {
+                n_components = larger;
+                let spec = self.spec_of(&trial, n_components);
+                if let (Some((pipeline, fit)), false) = self.fit_all(&spec, n_components, false)? {
+                    grown = Grown { pipeline, fit, spec, ..grown };
+                }
+            }
+        }
+        Ok(grown)
+    }
+
+    /// The chosen trial, or the same by other means: waves and products of transforms where [`WORTH`] of them for a landmark were as good, but for the
+    /// error of the difference, and the time and memory that are left give at least so many.
+    fn by_better_means(&self, chosen: usize) -> usize {
+        let of = |means: Means| {
+            let wanted = Contender { means, balanced: false, ..self.trials[chosen].contender };
+            let is_it = |trial: &Trial| {
+                trial.rung == self.trials[chosen].rung && Contender { balanced: false, ..trial.contender } == wanted
+            };
+            (0..self.trials.len()).find(|&at| is_it(&self.trials[at]) && self.scores[at].is_some())
+        };
+        let (Some(landmarks), Some(waves)) = (of(Means::Landmarks), of(Means::Transforms)) else { return chosen };
+        let (Some(a), Some(b)) = (&self.scores[landmarks], &self.scores[waves]) else { return chosen };
+        let (gain, error) = a.beyond(b);
+        let [n_landmarks, n_waves] = [landmarks, waves].map(|at| {
+            let trial = &self.trials[at];
+            self.largest(&trial.contender, self.unit_of(trial), SHARES.1)
+        });
+        let is_exact = n_landmarks as u64 >= self.dataset.n_rows();
+        if !is_exact && gain <= error && n_waves >= WORTH * n_landmarks { waves } else { landmarks }
+    }
+
+    /// The model of the trial, where the time was over before there was any of all rows.
+    fn grown_of_trial(&mut self, chosen: usize, spec: PipelineSpec) -> Result<Grown<T>> {
+        match self.best.take() {
+            Some((at, pipeline, fit)) if at == chosen => {
+                Ok(Grown { pipeline, fit, spec, ended_by_time: true, is_of_trial: true })
+            }
+            _ => Err(Error::Interrupted),
+        }
+    }
+
+    /// The pipeline that would be trained now.
+    pub(super) fn final_spec(&self, chosen: usize) -> PipelineSpec {
+        let trial = &self.trials[self.by_better_means(chosen)];
+        self.spec_of(trial, self.largest(&trial.contender, self.unit_of(trial), SHARES.1))
+    }
+
+    /// The pipeline of a trial for all rows, with so many features.
+    fn spec_of(&self, trial: &Trial, n_components: usize) -> PipelineSpec {
+        let gamma = match trial.spec.map.gamma() {
+            Some(Gamma::Value(gamma)) => gamma,
+            _ => f64::NAN,
+        };
+        let map = trial.contender.map(n_components, gamma);
+        // As many rows again share the penalty of as many.
+        let lambda = trial.lambda.map_or(Lambda::Auto, |lambda| {
+            Lambda::Value(lambda * (trial.n_rows as f64 / self.dataset.n_rows() as f64).min(1.0))
+        });
+        let mut spec = trial.contender.pipeline(map, lambda, self.task(), self.spec.seed);
+        spec.probabilities = self.spec.probabilities && self.task() == Task::Classification;
+        spec
+    }
+
+    /// A model of all rows, or none where the time was over before there was any; and whether the time ended it. One that is to be kept
+    /// in any case may end before its minimum.
+    fn fit_all(&self, spec: &PipelineSpec, n_components: usize, keeps: bool) -> Result<(Option<Fitted<T>>, bool)> {
+        let deadline = Deadline::new(self.driver.progress(), self.deadline);
+        let size = self.size(self.dataset.n_rows(), n_components);
+        let ends_early = (keeps && self.deadline.is_some()) || self.driver.keeps_interrupted();
+        let driver = self.driver_for(spec, size, &deadline)?.keeping_interrupted(ends_early);
+        let fitted = Pipeline::<T>::fit(self.dataset, spec, &driver);
+        self.driver.absorb(&driver);
+        let late = is_late(&deadline, self.driver.progress());
+        match fitted {
+            Ok(fitted) => {
+                let ended = late && fitted.1.convergence.is_some_and(|convergence| !convergence.converged);
+                Ok((Some(fitted), ended))
+            }
+            Err(Error::Interrupted) if late => Ok((None, true)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Seconds for a unit of cost, by a trial.
+    pub(super) fn unit_of(&self, trial: &Trial) -> f64 {
+        let size = self.size(trial.n_rows, trial.n_components);
+        let has_path = trial.spec.learner.lambda == Lambda::Auto;
+        trial.seconds / (trial.contender.cost(size, has_path) * self.n_folds[trial.rung] as f64)
+    }
+
+    fn cost_of_all(&self, contender: &Contender, n_components: usize) -> f64 {
+        contender.cost(self.size(self.dataset.n_rows(), n_components), false)
+    }
+
+    /// As many features as memory allows and a share of the time that is left.
+    fn largest(&self, contender: &Contender, unit: f64, share: f64) -> usize {
+        let n_rows = self.dataset.n_rows() as usize;
+        if contender.is_linear() {
+            return self.dataset.n_inputs();
+        }
+        let left = self.seconds_left();
+        let most = match (contender.means, left) {
+            (Means::Landmarks, Some(_)) => n_rows.min(MOST / 2),
+            (Means::Landmarks, None) => n_rows.min(FINAL),
+            (Means::Transforms, Some(_)) => MOST,
+            (Means::Transforms, None) => WORTH * FINAL,
+        };
+        let gamma = if contender.kernel.has_gamma() { 1.0 } else { f64::NAN };
+        let fits = |n_components: usize| {
+            let spec = contender.pipeline(contender.map(n_components, gamma), Lambda::Value(1.0), self.task(), 0);
+            let seconds = self.cost_of_all(contender, n_components) * unit;
+            let in_time = left.is_none_or(|left| seconds <= share * left);
+            // A quarter is for features that are kept.
+            in_time && bytes(&spec, self.size(n_rows as u64, n_components), T::DTYPE) <= self.spec.memory / 4 * 3
+        };
+        let ladder = (9..=15).flat_map(|power| [1 << power, 3 << (power - 1)]);
+        let sizes = ladder.take_while(|&n| n <= MOST).map(|n: usize| n.min(most));
+        sizes.filter(|&n| fits(n)).max().unwrap_or(self.first().1).min(most)
+    }
+}
