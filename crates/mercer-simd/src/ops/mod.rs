@@ -5,6 +5,7 @@ pub mod dot;
 pub mod exp;
 pub mod finite;
 pub mod hadamard;
+pub mod manhattan;
 pub mod overlap;
 pub mod philox;
 pub mod products;

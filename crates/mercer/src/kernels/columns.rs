@@ -2,7 +2,7 @@
 //!
 //! [`Kernel::gram_into`] takes every inner product in f64. Against landmarks that stay, RBF, polynomial, exponential and linear
 //! kernels are taken in the float type instead, from one matrix product with the landmarks stored input by input: three times as
-//! fast in f32. Where that would cost digits, a row goes the way of `gram_into`: an RBF kernel of squared
+//! fast in f32. So are Laplace kernels, from sums of absolute differences: an exponent t is off by a few ε·t, a kernel by a few ε. Where that would cost digits, a row goes the way of `gram_into`: an RBF kernel of squared
 //! lengths that γ makes large (γ·(‖x‖² + ‖y‖²)·ε above [`LEAST_DIGITS`] for a landmark that is near enough to matter), which are
 //! rows far from the origin or a narrow kernel.
 //! All other kernels, and landmarks of so many inputs that they stay sparse, go that way too.
@@ -10,6 +10,7 @@
 //! A row's values do not depend on the rows beside it, nor on whether it is dense or sparse.
 
 use mercer_simd::ops::exp::{exp_in_place, rbf_in_place};
+use mercer_simd::ops::manhattan::manhattan_into;
 use mercer_simd::{Dtype, InstructionSet, Scalar};
 use ndarray::{Array2, ArrayViewMut2, s};
 
@@ -49,11 +50,15 @@ impl<T: Scalar> KernelColumns<T> {
     pub fn new(kernel: Kernel, landmarks: PanelRows<T>) -> Result<Self> {
         kernel.diagonal(landmarks.view())?;
         let rows = landmarks.view();
-        let by_products = matches!(
+        let is_fast = matches!(
             kernel,
-            Kernel::Linear | Kernel::Polynomial { .. } | Kernel::Exponential { .. } | Kernel::Rbf { .. }
+            Kernel::Linear
+                | Kernel::Polynomial { .. }
+                | Kernel::Exponential { .. }
+                | Kernel::Rbf { .. }
+                | Kernel::Laplace { .. }
         );
-        let fast = (by_products && rows.n_rows().saturating_mul(rows.n_inputs()) <= MOST_VALUES).then(|| {
+        let fast = (is_fast && rows.n_rows().saturating_mul(rows.n_inputs()) <= MOST_VALUES).then(|| {
             let norms = squared_norms(rows);
             let largest_norm = norms.iter().copied().fold(0.0, f64::max);
             let norms = norms.into_iter().map(T::from_f64).collect();
@@ -82,9 +87,15 @@ impl<T: Scalar> KernelColumns<T> {
             return Err(Error::Inputs { context: "rows".to_owned(), got, expected });
         }
         let Some(fast) = &self.fast else { return self.kernel.gram_into(rows, self.landmarks.view(), out) };
-        rows.product_into(fast.by_input.view(), out.view_mut());
         let isa = InstructionSet::best();
         let row_of = |row| ndarray::ArrayViewMut1::into_slice(row).expect("row-major");
+        if let Kernel::Laplace { gamma } = self.kernel {
+            for (i, out) in out.outer_iter_mut().enumerate() {
+                fast.laplace(isa, T::from_f64(gamma), rows.slice(i, i + 1), row_of(out));
+            }
+            return Ok(());
+        }
+        rows.product_into(fast.by_input.view(), out.view_mut());
         match self.kernel {
             Kernel::Rbf { gamma } => {
                 let norms = squared_norms(rows);
@@ -114,6 +125,15 @@ impl<T: Scalar> KernelColumns<T> {
 }
 
 impl<T: Scalar> Fast<T> {
+    /// exp(−γ‖x−y‖₁) of one row with all landmarks.
+    fn laplace(&self, isa: InstructionSet, gamma: T, row: Rows<'_, T>, out: &mut [T]) {
+        let row = row.to_dense();
+        let (row, columns) = (row.as_slice().expect("row-major"), self.by_input.as_slice().expect("row-major"));
+        manhattan_into(isa, row, columns, out);
+        out.iter_mut().for_each(|distance| *distance = -gamma * *distance);
+        exp_in_place(isa, out);
+    }
+
     /// Whether the distances of a row of this squared length from landmarks that matter lose digits.
     fn loses_digits(&self, gamma: f64, norm: f64) -> bool {
         // Of a landmark whose length differs by more, the kernel is nothing.

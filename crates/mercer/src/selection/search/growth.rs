@@ -22,7 +22,7 @@ use crate::pipeline::{FitReport, Pipeline, PipelineSpec};
 use crate::{Error, Result};
 
 /// Of the time that is left, what the first model may take as it is reckoned, and what a larger one may.
-const SHARES: (f64, f64) = (0.25, 0.85);
+const SHARES: (f64, f64) = (0.3, 0.85);
 /// A larger model has at least so many times the features.
 const GROWTH: f64 = 1.4;
 /// Landmarks of the final model where no time says more.

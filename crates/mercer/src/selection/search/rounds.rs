@@ -26,7 +26,7 @@ const TRIALS: usize = 24;
 /// Of the trials, and of the time for them, what each round has.
 const SHARES: [f64; RUNGS] = [0.3, 0.3, 0.4];
 /// Trials that a round with a time should have room for.
-const PLANNED: [usize; RUNGS] = [16, 10, 8];
+const PLANNED: [usize; RUNGS] = [16, 8, 5];
 /// Of the time, what the search may take; the rest is for the model.
 const SEARCHING: f64 = 0.42;
 /// Judges of a trial: at least so many, and half as many as it learned from.
