@@ -163,7 +163,8 @@ fn divide_coil(from: &Path, made: &Path) -> Outcome<()> {
     let array = |name: &str| numbers(&format!("{}::{name}", from.display()));
     let (images, objects, angles) = (array("images")?, array("object_id")?, array("angle_deg")?);
     for (part, is_train) in [("train", true), ("test", false)] {
-        let rows: Vec<usize> = (0..angles.len()).filter(|&i| (angles[i][0] as u32 % 10 == 0) == is_train).collect();
+        let rows: Vec<usize> =
+            (0..angles.len()).filter(|&i| (angles[i][0] as u32).is_multiple_of(10) == is_train).collect();
         let create = |name: String| File::create(made.join(name)).map(BufWriter::new);
         let mut out = create(format!("coil-{part}.npy"))?;
         header(&mut out, "|u1", &format!("({}, {})", rows.len(), images[0].len()))?;
@@ -185,7 +186,7 @@ fn numbers(place: &str) -> Outcome<Vec<Vec<f64>>> {
     let mut blocks = dataset.table().blocks(None)?;
     let mut rows = Vec::new();
     while let Some(block) = blocks.next_block()? {
-        match block.rows {
+        match &block.rows {
             BlockRows::Bytes(x) => rows.extend(x.outer_iter().map(|row| row.iter().map(|&x| f64::from(x)).collect())),
             BlockRows::Dense32(x) => rows.extend(x.outer_iter().map(|row| row.iter().map(|&x| f64::from(x)).collect())),
             BlockRows::Dense64(x) => rows.extend(x.outer_iter().map(|row| row.to_vec())),
