@@ -257,12 +257,16 @@ impl Budgets {
     }
 
     fn plot(&self) -> Plot {
-        let titles = ["By the number of landmarks", "By the time to choose and fit them"].map(str::to_owned);
-        let [first, second] = titles;
+        let panels = [
+            ("Score by the number of landmarks", self.by_landmarks()),
+            ("Score by the time to choose and fit them", self.by_time()),
+            ("Landmarks that the others do not give already", page::distinct(self)),
+            ("Time to choose and fit them", page::time(self)),
+        ];
         Plot {
             title: format!("Budgets of {}", self.title()),
             subtitle: self.judged(),
-            panels: [(first, self.by_landmarks()), (second, self.by_time())],
+            panels: panels.into_iter().map(|(title, panel)| (title.to_owned(), panel)).collect(),
         }
     }
 }

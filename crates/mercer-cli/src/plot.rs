@@ -1,4 +1,4 @@
-//! Two panels with the same series side by side as one SVG file, for `--plot`.
+//! Panels with the same series, two side by side, as one SVG file, for `--plot`.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ const WIDTH: f64 = 1000.0;
 const PANELS: [f64; 2] = [10.0, 510.0];
 const EDGE: f64 = 24.0;
 
-/// Two panels, each under its title.
+/// Panels, each under its title.
 pub(crate) struct Plot {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    pub(crate) panels: [(String, Panel); 2],
+    pub(crate) panels: Vec<(String, Panel)>,
 }
 
 impl Plot {
@@ -21,17 +21,19 @@ impl Plot {
     pub(crate) fn to_svg(&self) -> String {
         let mut body = String::new();
         let names = self.panels[0].1.names();
-        let top = 64.0 + legend(&mut body, &names, (EDGE, 64.0), WIDTH - EDGE) + 16.0;
-        let mut height = 0.0_f64;
-        for ((title, panel), x) in self.panels.iter().zip(PANELS) {
-            let _ = writeln!(body, "<g transform=\"translate({x} {top:.1})\">");
-            let _ = writeln!(
-                body,
-                "<text x=\"14\" y=\"12\" font-size=\"13\" font-weight=\"600\">{}</text>",
-                escaped(title)
-            );
-            height = height.max(top + panel.draw(&mut body, 28.0));
-            body.push_str("</g>\n");
+        let mut height = 64.0 + legend(&mut body, &names, (EDGE, 64.0), WIDTH - EDGE);
+        for pair in self.panels.chunks(PANELS.len()) {
+            let top = height + 16.0;
+            for ((title, panel), x) in pair.iter().zip(PANELS) {
+                let _ = writeln!(body, "<g transform=\"translate({x} {top:.1})\">");
+                let _ = writeln!(
+                    body,
+                    "<text x=\"14\" y=\"12\" font-size=\"13\" font-weight=\"600\">{}</text>",
+                    escaped(title)
+                );
+                height = height.max(top + panel.draw(&mut body, 28.0));
+                body.push_str("</g>\n");
+            }
         }
         let [title, subtitle] =
             [shortened(&self.title, 100), shortened(&self.subtitle, 150)].map(|words| escaped(&words));
@@ -51,9 +53,9 @@ mod tests {
 
     #[test]
     fn the_title_is_cut_and_escaped() {
-        let panels = std::array::from_fn(|_| ("<t>".to_owned(), Panel::default()));
+        let panels = (0..3).map(|_| ("<t>".to_owned(), Panel::default())).collect();
         let svg = Plot { title: "&".repeat(200), subtitle: String::new(), panels }.to_svg();
-        assert_eq!((svg.matches("&amp;").count(), svg.matches("&lt;t&gt;").count()), (99, 2));
+        assert_eq!((svg.matches("&amp;").count(), svg.matches("&lt;t&gt;").count()), (99, 3));
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     }
 }

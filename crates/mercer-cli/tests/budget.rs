@@ -22,6 +22,18 @@ fn digits_by_every_method() {
     }
     let svg = folder.text("digits.svg");
     assert!(svg.starts_with("<svg ") && svg.contains(">random-cholesky</text>") && !svg.contains("NaN"), "{svg}");
+    for title in ["Score by the number of landmarks", "Landmarks that the others do not give already", "Time to choose"]
+    {
+        assert!(svg.contains(title), "{title}: {svg}");
+    }
+    // Sizes double up to the last that there are rows for.
+    let report = folder.json("budget --sample digits --kernel rbf --sizes 10..1280 --methods uniform");
+    let sizes: Vec<u64> =
+        report["budgets"].as_array().unwrap().iter().map(|cell| cell["n_landmarks"].as_u64().unwrap()).collect();
+    assert_eq!(sizes[..7], [10, 20, 40, 80, 160, 320, 640]);
+    for cell in report["budgets"].as_array().unwrap() {
+        assert!(cell["distinct"].as_f64().unwrap() > 0.9 && cell["seconds"].as_f64().unwrap() > 0.0, "{cell}");
+    }
     let table = folder.ok("budget --sample digits --sizes 10,20 --methods uniform,kmeans");
     assert!(
         table.contains("landmarks") && table.lines().filter(|line| line.starts_with("kmeans")).count() == 2,

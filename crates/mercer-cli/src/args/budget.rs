@@ -32,7 +32,7 @@ mercer train --map nystroem --budget METHOD --n-components SIZE.";
 pub(crate) struct BudgetArgs {
     #[command(flatten)]
     pub(crate) rows: RowsArgs,
-    /// Where to draw the scores, as SVG
+    /// Where to draw scores, distinct landmarks and times, as SVG
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
     /// Where to write charts and tables, as one HTML file

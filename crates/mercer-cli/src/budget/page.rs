@@ -42,13 +42,13 @@ pub(super) fn page(budgets: &Budgets) -> Page {
     }
 }
 
-fn distinct(budgets: &Budgets) -> Panel {
+pub(super) fn distinct(budgets: &Budgets) -> Panel {
     let share = |cell: &Measured| 100.0 * cell.mean(|run| run.distinct);
     let series = budgets.series(|cell| cell.n_landmarks() as f64, share, |_| None);
     Panel { x: budgets.landmarks(), y: Axis::linear("distinct landmarks, %"), series, ..Panel::default() }
 }
 
-fn time(budgets: &Budgets) -> Panel {
+pub(super) fn time(budgets: &Budgets) -> Panel {
     let series = budgets.series(|cell| cell.n_landmarks() as f64, Measured::seconds, |_| None);
     Panel { x: budgets.landmarks(), y: Axis::log("seconds"), series, ..Panel::default() }
 }

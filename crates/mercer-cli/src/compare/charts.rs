@@ -80,7 +80,7 @@ impl Comparison {
             None => ("Kernel error by time".to_owned(), self.error_by_time()),
         };
         let [title, subtitle] = self.headings();
-        Plot { title, subtitle, panels: [("Kernel error by features".to_owned(), self.error_by_features()), time] }
+        Plot { title, subtitle, panels: vec![("Kernel error by features".to_owned(), self.error_by_features()), time] }
     }
 }
 
