@@ -7,6 +7,7 @@
 mod arrow;
 mod functions;
 mod input;
+mod landmark;
 mod map;
 mod model;
 mod online;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<map::Map>()?;
+    module.add_class::<landmark::Precomputed>()?;
+    module.add_class::<landmark::Inverse>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<online::Online>()?;
     module.add_function(wrap_pyfunction!(arrow::arrow_rows, module)?)?;

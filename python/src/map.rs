@@ -1,7 +1,6 @@
 //! A fitted feature map of both float types.
 
-use mercer::dataset::{CsrMatrix, PanelRows, Rows};
-use mercer::feature_maps::{Gamma, Landmarks, MapSpec, ResolvedMap};
+use mercer::feature_maps::{FourierMap, Gamma, Landmarks, MapSpec, ResolvedMap, SkewedChi2Map};
 use mercer::model::{Tensor, TensorValues};
 use mercer::pipeline::Features;
 use mercer::preprocess::{ColumnStatistics, Preprocess, PreprocessSpec};
@@ -44,23 +43,17 @@ impl Map {
         rows: &Bound<'py, PyAny>,
         seed: u64,
         threads: usize,
-        landmarks: Option<AnyInput<'py>>,
+        landmarks: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let spec: MapSpec = parsed("map", spec)?;
         let arrays = Arrays::new(rows, None, Vec::new())?;
         if spec.landmarks().is_some() {
             let options = Options { threads, memory: None, size: arrays.size() };
             let fitted = (&spec, arrays, seed);
-            return match (rows.extract::<AnyInput<'_>>()?, landmarks) {
-                (AnyInput::Float32(_), None) => learn::<f32>(py, fitted, options, None),
-                (AnyInput::Float64(_), None) => learn::<f64>(py, fitted, options, None),
-                (AnyInput::Float32(_), Some(AnyInput::Float32(given))) => {
-                    learn(py, fitted, options, Some(owned(&given)?))
-                }
-                (AnyInput::Float64(_), Some(AnyInput::Float64(given))) => {
-                    learn(py, fitted, options, Some(owned(&given)?))
-                }
-                _ => Err(PyValueError::new_err("landmarks are of another type than the rows")),
+            let given = landmarks.map(|given| Arrays::new(given, None, Vec::new())).transpose()?;
+            return match rows.extract::<AnyInput<'_>>()? {
+                AnyInput::Float32(_) => learn::<f32>(py, fitted, options, given),
+                AnyInput::Float64(_) => learn::<f64>(py, fitted, options, given),
             };
         }
         let n_inputs = arrays.n_inputs();
@@ -166,26 +159,16 @@ fn learn<T: Typed>(
     py: Python<'_>,
     (spec, arrays, seed): (&MapSpec, Arrays, u64),
     options: Options,
-    given: Option<PanelRows<T>>,
+    given: Option<Arrays>,
 ) -> PyResult<Map> {
     let (resolved, landmarks) = run(py, options, |driver| {
         let dataset = arrays.scan(driver)?;
+        let given = given.map(|given| given.named("landmarks").scan(driver)).transpose()?;
         let none = PreprocessSpec::None;
         let features = Features::<T>::fit_around(&dataset, none, spec, seed, driver, given.as_ref())?;
         Ok((features.spec().clone(), features.landmarks().cloned()))
     })?;
     Map::learned(resolved, &landmarks.expect("a map of landmarks")).map_err(raised)
-}
-
-fn owned<T: Typed>(input: &Input<'_, T>) -> PyResult<PanelRows<T>> {
-    Ok(match input.rows()? {
-        Rows::Dense(x) => PanelRows::Dense(x.to_owned()),
-        Rows::Sparse(x) => {
-            let mut rows = CsrMatrix::new(x.n_columns());
-            rows.push_rows_of(x);
-            PanelRows::Sparse(rows)
-        }
-    })
 }
 
 fn arrays_of<'py, T: Typed>(py: Python<'py>, landmarks: &Landmarks<T>) -> Parts<'py> {
@@ -254,22 +237,28 @@ fn gamma(spec: &ResolvedMap) -> Option<f64> {
 }
 
 fn waves<'py, T: Typed>(py: Python<'py>, spec: &ResolvedMap) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let (MapSpec::Spectral(spectral), Some(gamma)) = (&spec.spec, gamma(spec)) else {
-        return Err(PyValueError::new_err("this map has no waves"));
-    };
     let (n_inputs, seed) = (spec.n_inputs(), spec.seed);
-    let (frequencies, phases) = py
-        .detach(|| {
-            let map = spectral.map::<T>(gamma, n_inputs, seed)?;
-            // V is what it makes of the axes.
-            let (axes, n_waves) = (Array2::<T>::eye(n_inputs), map.projection().n_outputs());
-            let mut out = Array2::zeros((n_inputs, n_waves));
-            let mut scratch = vec![T::zero(); map.projection().scratch_len(n_inputs)];
-            map.projection().project_into(axes.view().into(), 0..n_waves, out.view_mut(), &mut scratch)?;
-            Ok((out, map.phases().to_vec()))
-        })
-        .map_err(raised)?;
+    let (frequencies, phases) = match (&spec.spec, gamma(spec)) {
+        (MapSpec::Spectral(spectral), Some(gamma)) => {
+            py.detach(|| drawn(&spectral.map::<T>(gamma, n_inputs, seed)?, n_inputs))
+        }
+        (&MapSpec::SkewedChi2 { n_components, skewedness, waves }, _) => py.detach(|| {
+            drawn(SkewedChi2Map::<T>::new(n_inputs, n_components, skewedness, waves, seed)?.waves(), n_inputs)
+        }),
+        _ => return Err(PyValueError::new_err("this map has no waves")),
+    }
+    .map_err(raised)?;
     Ok((PyArray2::from_owned_array(py, frequencies).into_any(), PyArray1::from_vec(py, phases).into_any()))
+}
+
+/// V, and the phases.
+fn drawn<T: Scalar, P: Projection<T>>(map: &FourierMap<T, P>, n_inputs: usize) -> Result<(Array2<T>, Vec<T>)> {
+    // V is what it makes of the axes.
+    let (axes, n_waves) = (Array2::<T>::eye(n_inputs), map.projection().n_outputs());
+    let mut out = Array2::zeros((n_inputs, n_waves));
+    let mut scratch = vec![T::zero(); map.projection().scratch_len(n_inputs)];
+    map.projection().project_into(axes.view().into(), 0..n_waves, out.view_mut(), &mut scratch)?;
+    Ok((out, map.phases().to_vec()))
 }
 
 fn transform<'py, T: Typed>(

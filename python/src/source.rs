@@ -70,6 +70,12 @@ impl Arrays {
         self.info.n_inputs.unwrap_or(0)
     }
 
+    /// The same by another name in errors.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.info.name);
+        self
+    }
+
     /// The same, where NaN stands for a missing value.
     pub(crate) fn with_missing(mut self) -> Self {
         self.info.missing = self.info.layout == Layout::Dense;

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import scipy.sparse
 import sklearn.decomposition
 import sklearn.kernel_approximation
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
@@ -16,6 +18,8 @@ from mercer.feature_maps import (
     KGRP,
     KORP,
     ArcCosine,
+    SkewedChi2,
+    SkewedChi2Sampler,
     CRAFTMap,
     SORF,
     Fastfood,
@@ -32,6 +36,7 @@ from mercer.feature_maps import (
     TensorSketch,
     TensorSRHT,
 )
+from mercer.kernels import skewed_chi2_kernel
 from mercer.metrics import approximation
 from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
 
@@ -69,6 +74,30 @@ def test_features_approximate_the_polynomial_kernel(feature_map, X):
     scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
     # A product of two signs or normal numbers has a variance of at most (9 - 1) k(x,x) k(y,y), and D of them that over D.
     assert np.sqrt(np.mean(((Z @ Z.T - exact) / scale) ** 2)) < 1.2 * np.sqrt(8 / 4096)
+
+
+def test_features_approximate_the_skewed_chi_squared_kernel(X):
+    from sklearn.kernel_approximation import SkewedChi2Sampler as Theirs
+
+    X, c, n_components = X - X.min(), 0.3, 2048
+    exact = np.exp((np.log(2 * np.sqrt((X + c)[:, None] * (X + c))) - np.log(X[:, None] + X + 2 * c)).sum(axis=2))
+    np.testing.assert_allclose(skewed_chi2_kernel(X, skewedness=c), exact, atol=1e-12)
+
+    def error(feature_map):
+        Z = feature_map.fit_transform(X)
+        return np.sqrt(np.mean((Z @ Z.T - exact) ** 2))
+
+    drop_in = SkewedChi2Sampler(skewedness=c, n_components=n_components, random_state=0)
+    theirs = Theirs(skewedness=c, n_components=n_components, random_state=0)
+    # Pairs of waves have a variance of (1 + k_2 - 2 k^2) / D, waves with phases one of 2 (1 + k_2 / 2 - k^2) / D.
+    assert error(SkewedChi2(n_components, skewedness=c, random_state=0)) < 1.2 / np.sqrt(n_components)
+    assert error(drop_in) < 1.2 * np.sqrt(1.5 / n_components)
+    assert abs(error(drop_in) / error(theirs) - 1) < 0.2
+    # Their formula with our numbers.
+    Z = np.sqrt(2 / n_components) * np.cos(np.log(X + c) @ drop_in.random_weights_ + drop_in.random_offset_)
+    np.testing.assert_allclose(drop_in.transform(X), Z, atol=1e-12)
+    with pytest.raises(ValueError, match="smaller than -skewedness.*row 1, input 2 is -0.3"):
+        drop_in.transform(np.where(np.arange(40).reshape(2, 20) == 22, -0.3, 0.0))
 
 
 def test_features_of_a_tree_approximate_high_degrees(X):
@@ -156,6 +185,8 @@ ALL = [
     RandomFourier(64, kernel="rational_quadratic", alpha=2.0, gamma="median", random_state=3),
     RBFSampler(gamma="scale", random_state=3),
     SORF(64, waves="phase", random_state=3),
+    SkewedChi2(64, skewedness=2.0, random_state=3),
+    SkewedChi2Sampler(skewedness=2.0, n_components=33, random_state=3),
     TensorSRHT(64, degree=3, random_state=3),
     TensorSRHT(60, degree=5, tree=True, random_state=3),
     TensorSketch(63, degree=3, random_state=3),
@@ -351,3 +382,119 @@ def test_forms_tell_the_rank_of_equal_rows(feature_map):
     with pytest.warns(UserWarning, match="rank 1"):
         Z = feature_map.fit_transform(np.ones((50, 3)))
     assert np.isfinite(Z).all()
+
+
+def degenerate():
+    """Rows whose kernel matrices are nearly singular, with the rank that is left."""
+    rng = np.random.default_rng(4)
+    few, many = rng.normal(size=(5, 3)), rng.normal(size=(60, 3))
+    return {
+        "duplicates": (np.repeat(few, 12, axis=0), "rbf", 1.0, 5),
+        "constant": (np.full((60, 3), 7.0), "rbf", 1.0, 1),
+        "rank 1": (np.outer(rng.normal(size=60), [1.0, 2.0, -1.0]), "linear", None, 1),
+        "gamma near 0": (many, "rbf", 1e-30, 1),
+        "gamma near infinity": (many, "rbf", 1e30, 20),
+    }
+
+
+@pytest.mark.parametrize("case", degenerate())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_singular_kernels_have_finite_features_and_tell_their_rank(case, dtype):
+    X, kernel, gamma, rank = degenerate()[case]
+    X = X.astype(dtype)
+    ours = Nystroem(kernel, gamma=gamma, n_components=20, random_state=0)
+    if rank < 20:
+        with pytest.warns(UserWarning, match=f"20 landmarks of rank {rank}:"):
+            Z = ours.fit_transform(X)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            Z = ours.fit_transform(X)
+    assert Z.shape == (60, rank) and np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("budget", ["uniform", "random_cholesky", "leverage", "columns", "farthest", "kmeans_pp", "dbh"])
+def test_precomputed_kernels_are_those_of_rows(budget, dtype, X):
+    X, K = X.astype(dtype), rbf_kernel(X, gamma=0.8).astype(dtype)
+    ours = Nystroem("precomputed", n_components=12, budget=budget, random_state=1).fit(K[:40, :40])
+    chosen = ours.component_indices_
+    assert len(set(chosen)) == 12 and chosen.max() < 40 and ours.n_features_in_ == 40
+    # All columns, or those of the landmarks.
+    Z = ours.transform(K[:, :40])
+    np.testing.assert_array_equal(Z, ours.transform(K[:, chosen]))
+    np.testing.assert_array_equal(Z, pickle.loads(pickle.dumps(ours)).transform(K[:, :40]))
+    assert Z.dtype == dtype and Z.shape == (60, 12)
+    theirs = sklearn.kernel_approximation.Nystroem("rbf", gamma=0.8, n_components=12).fit(X[chosen])
+    expected = theirs.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, expected @ expected.T, atol=1e-4)
+
+
+def test_precomputed_kernels_with_the_landmarks_of_scikit_learn(X):
+    theirs = sklearn.kernel_approximation.Nystroem("poly", degree=2, gamma=0.5, coef0=1.0, n_components=30, random_state=0).fit(X)
+    K = (0.5 * X @ X.T + 1) ** 2
+    ours = Nystroem("precomputed", landmarks=theirs.component_indices_).fit(K)
+    Z, expected = ours.transform(K), theirs.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, expected @ expected.T, atol=1e-4)
+    assert ours.get_feature_names_out().shape == (30,)
+    # As many landmarks as rows: the columns are those of all rows.
+    all_rows = Nystroem("precomputed", n_components=60).fit(rbf_kernel(X, gamma=2.0))
+    assert len(all_rows.component_indices_) == 60
+    Z = all_rows.transform(rbf_kernel(X[:9], X, gamma=2.0))
+    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(X[:9], gamma=2.0), atol=1e-8)
+    with pytest.warns(UserWarning, match="30 landmarks of rank 1:"):
+        assert np.isfinite(Nystroem("precomputed", n_components=30).fit_transform(np.ones((60, 60)))).all()
+    with pytest.raises(ValueError, match=r"square matrix.*\(60, 20\)"):
+        Nystroem("precomputed").fit(X)
+    with pytest.raises(ValueError, match="0.1 across, must be symmetric"):
+        Nystroem("precomputed").fit(np.array([[1.0, 0.5], [0.1, 1.0]]))
+    with pytest.raises(ValueError, match="centres are made of rows"):
+        Nystroem("precomputed", budget="kmeans", n_components=5).fit(K)
+    with pytest.raises(ValueError, match="precomputed kernel"):
+        Nystroem("precomputed", fit_inverse_transform=True).fit(K)
+    with pytest.raises(ValueError, match="X has 7 features, but Nystroem is expecting 60"):
+        ours.transform(K[:, :7])
+    with pytest.raises(AttributeError, match="component_indices_"):
+        ours.components_  # noqa: B018
+    with pytest.raises(AttributeError, match="precomputed"):
+        Nystroem(n_components=5).fit(X).component_indices_  # noqa: B018
+
+
+@pytest.mark.parametrize(("kernel", "parameters"), [("rbf", {"gamma": 1e-3}), ("poly", {"degree": 2, "gamma": 1e-3}), ("linear", {})])
+def test_the_way_back_is_that_of_scikit_learn(kernel, parameters):
+    X = load_digits().data
+    train, test = X[:600], X[600:900]
+    for alpha in [1e-3, 1.0]:
+        settings = {"kernel": kernel, "fit_inverse_transform": True, "alpha": alpha, **parameters}
+        theirs = sklearn.decomposition.KernelPCA(32, **settings).fit(train)
+        ours = KernelPCA(32, **settings).fit(train)
+
+        def error(model):
+            return np.mean((model.inverse_transform(model.transform(test)) - test) ** 2)
+
+        assert abs(error(ours) / error(theirs) - 1) < 0.01, (error(ours), error(theirs))
+        # Much closer than the mean of all; a linear function of centred features has no constant, and loses the mean as theirs does.
+        if alpha < 1.0 and kernel != "linear":
+            assert error(ours) < 0.6 * np.mean((train.mean(axis=0) - test) ** 2)
+        again = pickle.loads(pickle.dumps(ours))
+        Z = ours.transform(test[:5])
+        np.testing.assert_array_equal(again.inverse_transform(Z), ours.inverse_transform(Z))
+
+
+def test_the_way_back_from_landmarks(X):
+    for dtype in [np.float32, np.float64]:
+        rows = X.astype(dtype)
+        ours = Nystroem(gamma=0.5, n_components=60, fit_inverse_transform=True, alpha=1e-4, random_state=0).fit(rows)
+        back = ours.inverse_transform(ours.transform(rows))
+        assert back.dtype == dtype and back.shape == X.shape
+        assert np.mean((back - X) ** 2) < 0.05 * np.mean(X**2)
+        sparse = clone(ours).fit(scipy.sparse.csr_matrix(rows))
+        np.testing.assert_allclose(sparse.inverse_transform(ours.transform(rows)), back, atol=1e-3)
+    with pytest.raises(NotFittedError, match="fit_inverse_transform"):
+        Nystroem(n_components=5).fit(X).inverse_transform(np.ones((1, 5)))
+    with pytest.raises(ValueError, match="alpha is -1"):
+        KernelPCA(2, fit_inverse_transform=True, alpha=-1).fit(X)
+    with pytest.raises(ValueError, match="features are below 0"):
+        KernelPCA(2, kernel="chi2", fit_inverse_transform=True).fit(abs(X))
+    with pytest.raises(ValueError, match="3 inputs, expected 2"):
+        KernelPCA(2, fit_inverse_transform=True).fit(X).inverse_transform(np.ones((1, 3)))

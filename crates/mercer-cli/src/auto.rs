@@ -90,6 +90,7 @@ pub(crate) fn flags(spec: &PipelineSpec) -> String {
             KernelFamily::Linear => "linear".to_owned(),
             KernelFamily::Exponential => "exponential".to_owned(),
             KernelFamily::AdditiveChi2 => "additive-chi2".to_owned(),
+            KernelFamily::SkewedChi2 { skewedness } => format!("skewed-chi2 --skewedness {skewedness}"),
             KernelFamily::ExponentialChi2 => "chi2".to_owned(),
             KernelFamily::Tanimoto => "tanimoto".to_owned(),
         }),

@@ -140,6 +140,19 @@ pub(crate) fn prediction_options(reading: &ReadingArgs, columns: &TrainedColumns
     ReadOptions { target: columns.target_if_present(false), ..model_options(reading, columns, &[]) }
 }
 
+/// The landmarks of a file: read, and made numbers, as the rows they are to stand for.
+pub(crate) fn load_landmarks(
+    file: &str,
+    rows: &Dataset,
+    dtype: Dtype,
+    reading: &ReadingArgs,
+    (bar, quiet): (&Bar, bool),
+) -> Result<Dataset, Failure> {
+    let columns = TrainedColumns::of_dataset(rows, dtype);
+    let table = load(&[file.to_owned()], &[], &prediction_options(reading, &columns), reading, bar)?;
+    columns.encode(table, quiet)
+}
+
 /// How to read rows for a model: the same columns, the target where it is there.
 pub(crate) fn model_options(reading: &ReadingArgs, columns: &TrainedColumns, target: &[String]) -> ReadOptions {
     let base = base_options(reading, Some(columns.dtype));

@@ -5,7 +5,7 @@ use mercer::{Driver, Dtype};
 use serde_json::{Value, json};
 
 use crate::args::{ColumnArgs, EncodingArgs, ReadingArgs, RowsArgs, Sample};
-use crate::data::{TrainedColumns, cache_bytes, encode, load, model_options, training_options};
+use crate::data::{TrainedColumns, cache_bytes, encode, load, load_landmarks, model_options, training_options};
 use crate::failure::Failure;
 use crate::progress::Bar;
 
@@ -59,6 +59,17 @@ impl TrainingRows<'_> {
         let train = encode(train, encoding, bar)?;
         let test = TrainedColumns::of_dataset(&train, dtype).encode(test, self.quiet)?;
         Ok((train, Some(test)))
+    }
+
+    /// The landmarks of a file, where one is given.
+    pub(crate) fn landmarks(
+        &self,
+        file: Option<&String>,
+        rows: &Dataset,
+        driver: &Driver<'_>,
+    ) -> Result<Option<Dataset>, Failure> {
+        let load = |file: &String| load_landmarks(file, rows, self.dtype, self.reading, (self.bar, self.quiet));
+        file.map(|file| driver.time("load", || load(file))).transpose()
     }
 
     fn load_test(&self, train: &Dataset) -> Result<Dataset, Failure> {

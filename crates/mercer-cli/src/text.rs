@@ -66,6 +66,9 @@ pub(crate) fn kernel(kernel: Kernel) -> String {
         }
         Kernel::ArcCosine { degree } => format!("the arc-cosine kernel of degree {degree}"),
         Kernel::AdditiveChi2 => "the additive chi-squared kernel".to_owned(),
+        Kernel::SkewedChi2 { skewedness } => {
+            format!("the skewed chi-squared kernel, skewedness {}", number(skewedness))
+        }
         Kernel::ExponentialChi2 { gamma } => format!("the chi-squared kernel, gamma {}", number(gamma)),
         Kernel::Tanimoto => "the Tanimoto kernel".to_owned(),
         Kernel::Exponential { gamma } => format!("the exponential kernel, gamma {}", number(gamma)),

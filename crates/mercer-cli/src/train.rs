@@ -46,7 +46,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let mut spec = args.learner.pipeline(&args.map)?;
     spec.validate()?;
     let bar = Bar::new(args.run.report.quiet);
-    check_outputs(args.report.as_deref(), None, args.output.as_deref(), args.rows.files())?;
+    let read = args.rows.files().chain(args.map.landmarks());
+    check_outputs(args.report.as_deref(), None, args.output.as_deref(), read)?;
     let mut driver = Driver::new(args.run.threads, &bar)?.keeping_interrupted(args.keep_interrupted);
     if let Some(bytes) = args.memory.or_else(half_of_available) {
         driver = driver.with_memory(bytes);
@@ -65,6 +66,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         bar: &bar,
     };
     let (dataset, test) = rows.with_targets(&driver)?;
+    let landmarks = rows.landmarks(args.map.landmarks(), &dataset, &driver)?;
     let (model, report, search) = if args.search.auto {
         let asked = Asked {
             task: spec.task,
@@ -79,7 +81,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         (found.model, found.fit, Some(found.search))
     } else {
         spec.map = args.map.sized(spec.map, dataset.n_rows())?;
-        let (model, report) = Model::fit(&dataset, &spec, args.map.dtype.into(), &driver)?;
+        if let Some(landmarks) = &landmarks {
+            spec.map = args.map.around(spec.map, landmarks.n_rows())?;
+        }
+        let (model, report) = Model::fit_around(&dataset, &spec, args.map.dtype.into(), &driver, landmarks.as_ref())?;
         (model, report, None)
     };
     let approximation = model.approximation(&driver, &dataset)?;

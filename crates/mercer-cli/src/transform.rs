@@ -12,7 +12,7 @@ use ndarray::Array2;
 use serde_json::json;
 
 use crate::args::TransformArgs;
-use crate::data::{TrainedColumns, encode, load, model_options, refuse_overwriting, training_options};
+use crate::data::{TrainedColumns, encode, load, load_landmarks, model_options, refuse_overwriting, training_options};
 use crate::failure::Failure;
 use crate::output::{TableFile, all_in_json, listed, written_paths};
 use crate::progress::Bar;
@@ -46,7 +46,8 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
 
 fn refuse_overwriting_inputs(args: &TransformArgs, outputs: &[impl AsRef<Path>]) -> Result<(), Failure> {
     let model = args.model.as_ref().map(|path| path.to_string_lossy().into_owned());
-    refuse_overwriting(outputs, args.data.iter().chain(&args.fit).chain(&args.labels).chain(&model))
+    let rows = args.data.iter().chain(&args.fit).chain(&args.labels);
+    refuse_overwriting(outputs, rows.chain(args.map.landmarks()).chain(&model))
 }
 
 fn fit_and_write<T: Scalar>(
@@ -67,7 +68,17 @@ fn fit_and_write<T: Scalar>(
         encode(table, &args.encoding, bar)
     })?;
     let spec = args.map.sized(spec, training.n_rows())?;
-    let features = Features::<T>::fit(&training, args.map.preprocess.into(), &spec, args.map.seed, driver)?;
+    let landmarks = args.map.landmarks().map(|file| {
+        let told = (bar, args.run.report.quiet);
+        driver.time("load", || load_landmarks(file, &training, dtype, &args.reading, told))
+    });
+    let landmarks = landmarks.transpose()?;
+    let spec = match &landmarks {
+        Some(landmarks) => args.map.around(spec, landmarks.n_rows())?,
+        None => spec,
+    };
+    let (preprocess, seed) = (args.map.preprocess.into(), args.map.seed);
+    let features = Features::<T>::fit_around(&training, preprocess, &spec, seed, driver, landmarks.as_ref())?;
     if args.fit.is_empty() {
         return write(args, driver, &features, &training, rows);
     }

@@ -69,6 +69,124 @@ fn landmarks_that_add_nothing_are_told() {
     assert_eq!((&report["landmarks"]["asked"], &report["landmarks"]["rank"]), (&20.into(), &3.into()));
 }
 
+/// Landmarks of a file are read, made numbers and scaled as the rows are.
+#[test]
+fn landmarks_of_a_file() {
+    let folder = Folder::new();
+    let table = Table::new(200, 3, 3);
+    let rows = table.csv("y", &["a", "b", "c"]);
+    folder.write("rows.csv", &rows);
+    // With targets, which are passed over; the second is the first once more.
+    let lines: Vec<&str> = rows.lines().collect();
+    folder.write("some.csv", [&lines[..2], &lines[1..20]].concat().join("\n"));
+    let train = |flags: &str| folder.json(&format!("train rows.csv --target y {flags}"));
+    let report = train("--map nystroem --landmarks some.csv -o model.mercer");
+    assert_eq!((&report["landmarks"]["asked"], &report["landmarks"]["rank"]), (&20.into(), &19.into()));
+    assert_eq!(report["spec"]["map"]["spec"]["n_components"], 19);
+    folder.ok("evaluate model.mercer rows.csv");
+    for (flags, n_components) in [
+        ("kg-rp --n-components 40", 40),
+        ("korp", 19),
+        ("korp --n-components 7", 7),
+        ("kernel-pca", 18),
+        ("nystroem --symmetric", 19),
+    ] {
+        let report = train(&format!("--map {flags} --landmarks some.csv"));
+        assert_eq!(report["spec"]["map"]["spec"]["n_components"], n_components, "{flags}");
+    }
+    // As many features of a file as of the choice of all of its rows, whose order does not matter to the model.
+    folder.write("all.csv", &rows);
+    let (all, given) = (train("--map nystroem --n-components 200"), train("--map nystroem --landmarks all.csv"));
+    assert_eq!(all["landmarks"], given["landmarks"]);
+    folder.ok("transform rows.csv --target y --map korp --n-components 5 --landmarks some.csv -o features.csv");
+    assert_eq!(folder.text("features.csv").lines().next().unwrap().split(',').count(), 6);
+    folder.write("narrow.csv", "x0,x1\n1,2\n");
+    folder.write("words.csv", "x0,x1,x2\n1,2,three\n");
+    for (flags, says) in [
+        ("--map nystroem --landmarks narrow.csv", "narrow.csv"),
+        ("--map nystroem --landmarks words.csv", "words.csv, line 2, column 3"),
+        ("--map nystroem --landmarks nowhere.csv", "nowhere.csv: no such file"),
+        ("--map nystroem --landmarks some.csv --n-components 9", "each of them is a feature"),
+        ("--map korp --landmarks some.csv --n-components 21", "--n-components is 21"),
+        ("--map kg-rp --landmarks some.csv --n-terms 21", "--n-terms is 21"),
+        (
+            "--map fourier --landmarks some.csv",
+            "--landmarks is of use with --map nystroem, kg-rp, korp and kernel-pca only",
+        ),
+        ("--map nystroem --landmarks some.csv --budget dbh", "--budget"),
+        ("--auto --landmarks some.csv", "--landmarks"),
+        ("--map nystroem --landmarks some.csv -o some.csv", "some.csv is read by this command"),
+    ] {
+        let run = folder.run(&format!("train rows.csv --target y {flags}"));
+        assert_eq!(run.status, Some(2), "{flags}: {run:?}");
+        assert!(run.stderr.contains(says), "{flags} should say {says:?}: {}", run.stderr);
+    }
+}
+
+/// Bytes are histograms of a kind: the skewed kernel learns them, by waves and by landmarks, and says what it cannot take.
+#[test]
+fn the_skewed_chi_squared_kernel() {
+    let folder = Folder::new();
+    for flags in ["--map skewed-chi2 --n-components 512", "--kernel skewed-chi2 --n-components 512 --waves phase"] {
+        let report = folder.json(&format!("train --sample digits {flags} --skewedness 0.1"));
+        let kernel = &report["spec"]["map"]["spec"];
+        assert_eq!((&kernel["name"], &kernel["skewedness"]), (&"skewed_chi2".into(), &0.1.into()));
+        assert!(report["test"]["accuracy"].as_f64().unwrap() > 0.9, "{flags}: {report}");
+    }
+    let summary = folder.ok("train --sample digits --map nystroem --kernel skewed-chi2 --n-components 200");
+    assert!(summary.contains("the skewed chi-squared kernel, skewedness 1"), "{summary}");
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i - 30, ["p", "q"][i as usize % 2])).collect();
+    folder.write("signed.csv", format!("x,y\n{rows}"));
+    for (flags, says) in [
+        ("--map skewed-chi2 --preprocess none", "input 0 is -30; the skewed chi-squared kernel of skewedness 1"),
+        (
+            "--map nystroem --kernel skewed-chi2 --preprocess none --n-components 5",
+            "--skewedness is 1 for a value of -",
+        ),
+        ("--map skewed-chi2 --skewedness 0", "--skewedness is 0, must be finite and above 0"),
+        ("--map skewed-chi2 --gamma 2", "--gamma is of use with maps of a kernel only"),
+        ("--map skewed-chi2 --kernel rbf", "--kernel is of use with other maps than skewed-chi2 only"),
+        ("--map fourier --skewedness 2", "--skewedness is of use with --map skewed-chi2 and --kernel skewed-chi2 only"),
+        ("--map skewed-chi2 --n-components 3", "even and at least 2"),
+    ] {
+        let run = folder.run(&format!("train signed.csv --target y {flags}"));
+        assert_eq!(run.status, Some(2), "{flags}: {run:?}");
+        assert!(run.stderr.contains(says), "{flags} should say {says:?}: {}", run.stderr);
+    }
+}
+
+/// Nearly singular kernel matrices: features are finite, a model is learned, and the rank is told where it is less than was asked for.
+#[test]
+fn the_rank_of_singular_kernels_is_told() {
+    let folder = Folder::new();
+    let line = |i: usize, x: [f64; 2]| format!("{},{},{}\n", x[0], x[1], ["p", "q"][i % 2]);
+    let of = |row: &dyn Fn(usize) -> [f64; 2]| -> String { (0..60).map(|i| line(i, row(i))).collect() };
+    let wave = |i: usize| (i as f64 * 0.7).sin();
+    folder.write("duplicates.csv", of(&|i| [(i % 5) as f64, 1.0 + (i % 5) as f64 * 0.3]));
+    folder.write("constant.csv", of(&|_| [7.0, 3.0]));
+    folder.write("line.csv", of(&|i| [wave(i), -2.0 * wave(i)]));
+    folder.write("any.csv", of(&|i| [wave(i), wave(i + 17)]));
+    for (file, flags, rank) in [
+        ("duplicates.csv", "--gamma 1", 5),
+        ("constant.csv", "--gamma 1", 1),
+        ("line.csv", "--kernel linear", 1),
+        ("any.csv", "--gamma 1e-30", 1),
+        ("any.csv", "--gamma 1e30", 20),
+    ] {
+        let command = format!("train {file} --target 3 --preprocess none --map nystroem --n-components 20 {flags}");
+        let report = folder.json(&format!("{command} --dtype float64"));
+        let told = (&report["landmarks"]["asked"], &report["landmarks"]["rank"]);
+        assert_eq!(told, (&20.into(), &rank.into()), "{file} {flags}");
+        let summary = folder.ok(&command);
+        assert_eq!(summary.contains(&format!("rank {rank} of 20 landmarks")), rank < 20, "{file} {flags}: {summary}");
+        let kept =
+            format!("transform {file} --target none --drop 3 --preprocess none --map nystroem --n-components 20");
+        let features = folder.ok(&format!("{kept} {flags}"));
+        let mut values = features.lines().skip(1).flat_map(|line| line.split(','));
+        assert!(values.all(|x| x.parse::<f64>().unwrap().is_finite()), "{file} {flags}: {features}");
+    }
+}
+
 /// Every form learns, is told by its name and parameters, and tells the rank of rows that repeat.
 #[test]
 fn forms_of_landmarks() {

@@ -289,7 +289,7 @@ impl<'p> Driver<'p> {
     ///
     /// # Errors
     /// As [`FeatureMap::transform_into`].
-    pub(crate) fn transform<T: Scalar>(
+    pub fn transform<T: Scalar>(
         &self,
         map: &dyn FeatureMap<T>,
         rows: Rows<'_, T>,

@@ -83,6 +83,22 @@ pub enum Error {
         value: f64,
     },
 
+    /// A value at or below −c where the skewed χ² kernel has none.
+    #[error(
+        "row {row}, input {input} is {value}; the skewed chi-squared kernel of skewedness {skewedness} takes values above \
+         -{skewedness}: shift them (as min-max does), or use a larger skewedness"
+    )]
+    TooNegative {
+        /// counted from 0
+        row: u64,
+        /// counted from 0
+        input: usize,
+        /// as it was found
+        value: f64,
+        /// c
+        skewedness: f64,
+    },
+
     /// The features of a row overflow the float type.
     #[error("row {row} (the first is 0) has values too large to be computed in {dtype}; scale them, or use float64")]
     TooLarge {
@@ -169,6 +185,9 @@ impl Error {
     pub(crate) fn behind(self, n_rows: usize) -> Self {
         match self {
             Self::Negative { row, input, value } => Self::Negative { row: row + n_rows as u64, input, value },
+            Self::TooNegative { row, input, value, skewedness } => {
+                Self::TooNegative { row: row + n_rows as u64, input, value, skewedness }
+            }
             other => other,
         }
     }

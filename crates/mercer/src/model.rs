@@ -114,13 +114,27 @@ impl Model {
     /// # Errors
     /// As [`Pipeline::fit`].
     pub fn fit(dataset: &Dataset, spec: &PipelineSpec, dtype: Dtype, driver: &Driver<'_>) -> Result<(Self, FitReport)> {
+        Self::fit_around(dataset, spec, dtype, driver, None)
+    }
+
+    /// [`Model::fit`], with these rows as landmarks where there are any.
+    ///
+    /// # Errors
+    /// As [`Pipeline::fit_around`].
+    pub fn fit_around(
+        dataset: &Dataset,
+        spec: &PipelineSpec,
+        dtype: Dtype,
+        driver: &Driver<'_>,
+        landmarks: Option<&Dataset>,
+    ) -> Result<(Self, FitReport)> {
         let (pipeline, report) = match dtype {
             Dtype::Float32 => {
-                let (pipeline, report) = Pipeline::fit(dataset, spec, driver)?;
+                let (pipeline, report) = Pipeline::fit_around(dataset, spec, driver, landmarks)?;
                 (AnyPipeline::Float32(pipeline), report)
             }
             Dtype::Float64 => {
-                let (pipeline, report) = Pipeline::fit(dataset, spec, driver)?;
+                let (pipeline, report) = Pipeline::fit_around(dataset, spec, driver, landmarks)?;
                 (AnyPipeline::Float64(pipeline), report)
             }
         };

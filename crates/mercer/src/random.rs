@@ -12,6 +12,7 @@
 //! | [sign](Stream::sign_into) | ±1 by bit 0 | 0, 1 |
 //! | [sparse sign](Stream::sparse_sign_into) | ±√s by bit 0 where u < 1/s, else 0 | 0, 1 |
 //! | [Cauchy](Stream::cauchy_into) | cot(πu) | none, none |
+//! | [hyperbolic secant](Stream::sech_into) | ln(tan(πu/2))/π, of density sech(πw) | 0, 1/4 |
 //! | [chi](Stream::chi) | Marsaglia and Tsang, over the elements 512i .. 512i + 511 | E χ² = degrees, Var χ² = 2·degrees |
 //! | [below](Stream::below) | Lemire's exact integers, over the elements 256i .. 256i + 255 | (bound − 1)/2 |
 //!
@@ -184,6 +185,22 @@ impl Stream {
         }
     }
 
+    /// `out[i]` = number `first + i` of the hyperbolic secant law; |w| < 12.
+    pub fn sech_into(&self, first: u64, out: &mut [f64]) {
+        self.uniform_into(first, out);
+        let mut cos = [0.0; 2 * BLOCKS];
+        for out in out.chunks_mut(cos.len()) {
+            let cos = &mut cos[..out.len()];
+            // The law is symmetric: u − 1 is exact, and its sign that of the number.
+            out.iter_mut().for_each(|u| *u = 0.5 * PI * if *u < 0.5 { *u } else { *u - 1.0 });
+            cos_sin_into(InstructionSet::best(), 1.0, out, cos);
+            out.iter_mut().zip(cos).for_each(|(sin, cos)| {
+                let below_0 = ln(sin.abs() / *cos) / PI;
+                *sin = if *sin < 0.0 { -below_0 } else { below_0 };
+            });
+        }
+    }
+
     /// Chi number `index`: the length of a standard normal vector of `degrees` entries, in O(1) for any `degrees`.
     ///
     /// χ² = 2·Gamma(degrees/2), by the paper's rejection: x normal, v = (1 + cx)³, accepted when
@@ -316,6 +333,8 @@ pub enum Law {
     Normal,
     /// Standard Cauchy.
     Cauchy,
+    /// Hyperbolic secant, of density sech(πw).
+    Sech,
     /// ±1.
     Sign,
     /// ±√s with probability 1/(2s) each, else 0.
@@ -331,6 +350,7 @@ impl Law {
         match self {
             Self::Normal => stream.normal_into(first, out),
             Self::Cauchy => stream.cauchy_into(first, out),
+            Self::Sech => stream.sech_into(first, out),
             Self::Sign => stream.sign_into(first, out),
             Self::SparseSign { s } => stream.sparse_sign_into(s, first, out),
         }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +17,7 @@ from mercer._base import FLOATS, FeatureMap, as_json, rows, seed, threads
 from mercer._input import validated
 
 NAMES = {"poly": "polynomial", "laplacian": "laplace", "chi2": "exponential_chi2"}
-_WITHOUT_WIDTH = ("linear", "additive_chi2", "arc_cosine", "tanimoto")
+_WITHOUT_WIDTH = ("linear", "additive_chi2", "skewed_chi2", "arc_cosine", "tanimoto")
 
 
 class LandmarkMap(FeatureMap):
@@ -32,7 +33,9 @@ class LandmarkMap(FeatureMap):
         elif name == "matern":
             kernel["nu"] = self.nu
         elif name == "rational_quadratic":
-            kernel["alpha"] = self.alpha
+            kernel["alpha"] = self.rq_alpha
+        elif name == "skewed_chi2":
+            kernel["skewedness"] = self.skewedness
         return kernel
 
     def _form(self, n_samples: int, n_given: int | None) -> dict[str, Any]:
@@ -70,7 +73,16 @@ class LandmarkMap(FeatureMap):
         self._n_features_out = self._map.n_components
         self._fitted_dtype = X.dtype.name
         self._warn_of_rank(form, n_given)
+        self._fit_inverse()
         return self
+
+    def _fit_inverse(self) -> None:
+        """The way back from features, where it is asked for."""
+        self._inverse = None
+        if getattr(self, "fit_inverse_transform", False):
+            landmarks = rows(self.components_)
+            Z = self._map.transform(landmarks, threads(self.n_jobs))
+            self._inverse = _core.Inverse.fit(self._map.kernel, Z, landmarks, self.alpha, threads(self.n_jobs))
 
     def _warn_of_rank(self, form: dict[str, Any], n_given: int | None) -> None:
         asked = n_given or form.get("n_landmarks") or form["n_components"]
@@ -91,6 +103,8 @@ class LandmarkMap(FeatureMap):
     def components_(self) -> Any:
         """The landmarks."""
         parts = self._parts()
+        if "map.landmarks" not in parts:
+            raise AttributeError("a precomputed kernel has no rows: see component_indices_")
         values = parts["map.landmarks"]
         if "map.landmarks.starts" not in parts:
             return values
@@ -103,96 +117,32 @@ class LandmarkMap(FeatureMap):
         return self._parts()["map.whitening"].T
 
 
-class Nystroem(LandmarkMap):
-    r"""Kernel values with landmarks, made orthonormal, with scikit-learn's name and parameters.
+class Invertible(LandmarkMap):
+    """Landmarks whose features have a way back."""
 
-    .. math:: \varphi(x) = R^{-T} k(L, x), \quad k(L, L) = R^T R
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Rows whose features are about these, by kernel ridge regression of the landmarks on theirs.
 
-    The inner product of two rows is that of their projections onto the span of the landmarks in the kernel's feature space:
-    exact where a row is a landmark, and better with every landmark. Landmarks that the others give already are left out, so there
-    may be fewer features than landmarks asked for; a warning tells.
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            Features.
 
-    As :class:`sklearn.kernel_approximation.Nystroem`, with better landmarks by ``budget`` or your own by ``landmarks``; kernels given as
-    functions or matrices are not taken.
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
 
-    Parameters
-    ----------
-    kernel : str, default="rbf"
-        "rbf", "laplace" (or "laplacian"), "poly", "linear", "exponential", "matern", "cauchy", "rational_quadratic", "chi2"
-        (exponential), "additive_chi2", "arc_cosine" or "tanimoto".
-    gamma : float, "scale", "median" or None, default=None
-        Its width. None is 1 / n_features, and 1 for "chi2", as scikit-learn has it; "scale" is 1 / (n_features * variance of X).
-    coef0 : float or None, default=None
-        Constant of "poly"; None is 1.
-    degree : int or None, default=None
-        Of "poly" (None is 3) and "arc_cosine" (None is 1).
-    nu : float, default=1.5
-        Smoothness of "matern".
-    alpha : float, default=1.0
-        Of "rational_quadratic".
-    n_components : int, default=100
-        Number of landmarks.
-    budget : {"uniform", "random_cholesky", "leverage", "columns", "farthest", "kmeans_pp", "kmeans", "dbh"}, default="uniform"
-        How they are chosen among the rows. "random_cholesky", in proportion to what those chosen do not explain, is hardly
-        ever worse than chance and far better where rows are clustered.
-    landmarks : array or CSR matrix of shape (n_landmarks, n_features), default=None
-        Your own, in place of a choice.
-    random_state : int, RandomState or None, default=None
-        Names the choice.
-    n_jobs : int or None, default=None
-        Threads; None for all cores. The features do not depend on it.
-
-    Attributes
-    ----------
-    components_ : array or CSR matrix of shape (n_features_out, n_features)
-        The landmarks, those that add the most first.
-    normalization_ : array of shape (n_features_out, n_features_out)
-        :math:`R^{-T}`.
-
-    References
-    ----------
-    Williams and Seeger, "Using the Nystrom method to speed up kernel machines", NIPS 2000; Chen, Epperly, Tropp and Webber,
-    "Randomly pivoted Cholesky", CPAM 2024.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.feature_maps import Nystroem
-    >>> X = np.eye(4)
-    >>> Z = Nystroem(gamma=0.5, n_components=4, random_state=0).fit_transform(X)
-    >>> np.allclose(Z @ Z.T, np.exp(-0.5 * 2 * (1 - np.eye(4))))
-    True
-    """
-
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        *,
-        gamma: float | str | None = None,
-        coef0: float | None = None,
-        degree: int | None = None,
-        nu: float = 1.5,
-        alpha: float = 1.0,
-        n_components: int = 100,
-        budget: str = "uniform",
-        landmarks: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.nu = nu
-        self.alpha = alpha
-        self.n_components = n_components
-        self.budget = budget
-        self.landmarks = landmarks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _form(self, n_samples: int, n_given: int | None) -> dict[str, Any]:
-        return {"form": {"name": "nystroem"}, "n_components": self.n_components}
+        References
+        ----------
+        Bakir, Weston and Schoelkopf, "Learning to find pre-images", NIPS 2003.
+        """
+        check_is_fitted(self)
+        if self._inverse is None:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform is not available."
+            )
+        X = check_array(X, dtype=self._fitted_dtype, order="C")
+        return self._inverse.inverse(X, threads(self.n_jobs))
 
 
 class KGRP(LandmarkMap):
@@ -215,8 +165,10 @@ class KGRP(LandmarkMap):
         Of "poly" (None is 3) and "arc_cosine" (None is 1).
     nu : float, default=1.5
         Smoothness of "matern".
-    alpha : float, default=1.0
+    rq_alpha : float, default=1.0
         Of "rational_quadratic".
+    skewedness : float, default=1.0
+        Of "skewed_chi2": what is added to every input.
     n_components : int, default=100
         Number of features.
     n_landmarks : int or None, default=None
@@ -259,7 +211,8 @@ class KGRP(LandmarkMap):
         coef0: float | None = None,
         degree: int | None = None,
         nu: float = 1.5,
-        alpha: float = 1.0,
+        rq_alpha: float = 1.0,
+        skewedness: float = 1.0,
         n_components: int = 100,
         n_landmarks: int | None = None,
         n_terms: int | None = None,
@@ -273,7 +226,8 @@ class KGRP(LandmarkMap):
         self.coef0 = coef0
         self.degree = degree
         self.nu = nu
-        self.alpha = alpha
+        self.rq_alpha = rq_alpha
+        self.skewedness = skewedness
         self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.n_terms = n_terms
@@ -308,8 +262,10 @@ class KORP(LandmarkMap):
         Of "poly" (None is 3) and "arc_cosine" (None is 1).
     nu : float, default=1.5
         Smoothness of "matern".
-    alpha : float, default=1.0
+    rq_alpha : float, default=1.0
         Of "rational_quadratic".
+    skewedness : float, default=1.0
+        Of "skewed_chi2": what is added to every input.
     n_components : int, default=100
         Number of features, at most ``n_landmarks``.
     n_landmarks : int or None, default=None
@@ -350,7 +306,8 @@ class KORP(LandmarkMap):
         coef0: float | None = None,
         degree: int | None = None,
         nu: float = 1.5,
-        alpha: float = 1.0,
+        rq_alpha: float = 1.0,
+        skewedness: float = 1.0,
         n_components: int = 100,
         n_landmarks: int | None = None,
         budget: str = "uniform",
@@ -363,7 +320,8 @@ class KORP(LandmarkMap):
         self.coef0 = coef0
         self.degree = degree
         self.nu = nu
-        self.alpha = alpha
+        self.rq_alpha = rq_alpha
+        self.skewedness = skewedness
         self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.budget = budget
@@ -376,13 +334,13 @@ class KORP(LandmarkMap):
         return {"form": {"name": "korp"}, "n_components": self.n_components, "n_landmarks": p}
 
 
-class KernelPCA(LandmarkMap):
+class KernelPCA(Invertible):
     r"""Principal components in the kernel's feature space, with scikit-learn's name and parameters.
 
     .. math:: \varphi_j(x) = \tilde k(x, L) v_j / \sqrt{\lambda_j}
 
     for the largest eigenvalues and their eigenvectors of the centred kernel matrix of the landmarks, which are all rows unless ``n_landmarks`` says
-    otherwise. As :class:`sklearn.decomposition.KernelPCA` up to the signs of components, by a full eigendecomposition, without ``inverse_transform`` and kernels
+    otherwise. As :class:`sklearn.decomposition.KernelPCA` up to the signs of components, by a full eigendecomposition, without kernels
     given as functions or matrices.
 
     Parameters
@@ -399,14 +357,20 @@ class KernelPCA(LandmarkMap):
         Constant of "poly".
     nu : float, default=1.5
         Smoothness of "matern".
-    alpha : float, default=1.0
+    rq_alpha : float, default=1.0
         Of "rational_quadratic".
+    skewedness : float, default=1.0
+        Of "skewed_chi2": what is added to every input.
     n_landmarks : int or None, default=None
         Rows whose components are taken; None is all.
     budget : str, default="uniform"
         How landmarks are chosen among the rows, as of :class:`Nystroem`.
     landmarks : array or CSR matrix of shape (n_landmarks, n_features), default=None
         Your own, in place of a choice.
+    fit_inverse_transform : bool, default=False
+        Whether to learn the way back from features to rows, for `inverse_transform`.
+    alpha : float, default=1.0
+        Penalty of that ridge regression.
     random_state : int, RandomState or None, default=None
         Names the choice, and what is drawn.
     n_jobs : int or None, default=None
@@ -442,10 +406,13 @@ class KernelPCA(LandmarkMap):
         degree: int = 3,
         coef0: float = 1,
         nu: float = 1.5,
-        alpha: float = 1.0,
+        rq_alpha: float = 1.0,
+        skewedness: float = 1.0,
         n_landmarks: int | None = None,
         budget: str = "uniform",
         landmarks: Any = None,
+        fit_inverse_transform: bool = False,
+        alpha: float = 1.0,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -455,10 +422,13 @@ class KernelPCA(LandmarkMap):
         self.degree = degree
         self.coef0 = coef0
         self.nu = nu
-        self.alpha = alpha
+        self.rq_alpha = rq_alpha
+        self.skewedness = skewedness
         self.n_landmarks = n_landmarks
         self.budget = budget
         self.landmarks = landmarks
+        self.fit_inverse_transform = fit_inverse_transform
+        self.alpha = alpha
         self.random_state = random_state
         self.n_jobs = n_jobs
 

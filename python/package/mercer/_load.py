@@ -102,7 +102,7 @@ def map_parameters(spec: dict[str, Any]) -> dict[str, Any]:
         kernel = dict(spec["kernel"])
         known = {ours: theirs for theirs, ours in NAMES.items()}
         parameters = {"kernel": known.get(kernel["name"], kernel["name"]), "gamma": spec["gamma"]}
-        parameters |= {{"c": "coef0"}.get(key, key): value for key, value in kernel.items() if key != "name"}
+        parameters |= {{"c": "coef0", "alpha": "rq_alpha"}.get(key, key): value for key, value in kernel.items() if key != "name"}
         return {"map": feature_maps.Nystroem(n_components=spec["n_components"], budget=spec["budget"]["method"], **parameters)}
     classes = {
         "tensor_srht": feature_maps.TensorSRHT,
@@ -111,6 +111,7 @@ def map_parameters(spec: dict[str, Any]) -> dict[str, Any]:
         "d2pk_rp": feature_maps.D2PKRP,
         "maclaurin": feature_maps.RandomMaclaurin,
         "binning": feature_maps.RandomBinning,
+        "skewed_chi2": feature_maps.SkewedChi2,
         "gaussian_projection": projections.GaussianProjection,
         "sparse_projection": projections.SparseProjection,
         "srht": projections.SRHT,

@@ -38,6 +38,8 @@ class                    features                                               
 `KernelPCA`              principal components of p landmarks                       p · (d + D)
 `ArcCosine`              random units, of the arc-cosine kernel                    d · D
 `AdditiveChi2Sampler`    waves of logarithms, of the additive chi-squared kernel   d
+`SkewedChi2`             random waves of logarithms, of the skewed one             d · D
+`SkewedChi2Sampler`      the same: scikit-learn's name and parameters              d · D
 =======================  ========================================================  =======================
 
 For d inputs and D features. All take dense and CSR rows, keep float32, and give the same bits for any ``n_jobs``.
@@ -52,7 +54,8 @@ from typing import Any
 import numpy as np
 
 from mercer._base import FeatureMap
-from mercer._landmark import KGRP, KORP, KernelPCA, Nystroem
+from mercer._landmark import KGRP, KORP, KernelPCA
+from mercer._nystroem import Nystroem
 from mercer._polynomial import (
     D2PKRP,
     PKRP,
@@ -63,10 +66,10 @@ from mercer._polynomial import (
     TensorSketch,
     TensorSRHT,
 )
-from mercer._units import AdditiveChi2Sampler, ArcCosine
+from mercer._units import AdditiveChi2Sampler, ArcCosine, SkewedChi2, SkewedChi2Sampler
 
 __all__ = ["AdditiveChi2Sampler", "ArcCosine", "CRAFTMap", "D2PKRP", "Fastfood", "KGRP", "KORP", "KernelPCA", "Nystroem", "OrthogonalFourier", "PKRP", "PolynomialCountSketch", "PolynomialExpansion",
-           "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "TensorSRHT", "TensorSketch"]  # fmt: skip
+           "QuasiFourier", "RBFSampler", "RandomBinning", "RandomFourier", "RandomMaclaurin", "SORF", "SkewedChi2", "SkewedChi2Sampler", "TensorSRHT", "TensorSketch"]  # fmt: skip
 
 _PARAMETERS = """
     Parameters

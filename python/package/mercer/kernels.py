@@ -24,6 +24,7 @@ __all__ = [
     "polynomial_kernel",
     "rational_quadratic_kernel",
     "rbf_kernel",
+    "skewed_chi2_kernel",
     "tanimoto_kernel",
 ]
 
@@ -40,7 +41,7 @@ def gram(
         X when absent.
     kernel : str
         One of linear, polynomial, rbf, laplace, matern, cauchy, rational_quadratic, additive_chi2, exponential_chi2,
-        arc_cosine, tanimoto.
+        skewed_chi2, arc_cosine, tanimoto.
     n_jobs : int or None, default=None
         Threads; None for all cores.
     **parameters : float
@@ -140,6 +141,13 @@ def exponential_chi2_kernel(
 ) -> np.ndarray:
     r""":math:`\exp(-\gamma\sum_i (x_i-y_i)^2/(x_i+y_i))`: scikit-learn's ``chi2_kernel``."""
     return gram(X, Y, kernel="exponential_chi2", n_jobs=n_jobs, gamma=gamma)
+
+
+def skewed_chi2_kernel(
+    X: ArrayLike, Y: ArrayLike | None = None, skewedness: float = 1.0, *, n_jobs: int | None = None
+) -> np.ndarray:
+    r""":math:`\prod_i 2\sqrt{(x_i+c)(y_i+c)}/(x_i+y_i+2c)` for the skewedness c, of values above -c."""
+    return gram(X, Y, kernel="skewed_chi2", n_jobs=n_jobs, skewedness=skewedness)
 
 
 def arc_cosine_kernel(

@@ -8,12 +8,13 @@ use mercer::selection::Objective;
 use super::whole;
 
 /// Flags that say what a search finds.
-const FOUND: [&str; 34] = [
+const FOUND: [&str; 36] = [
     "map",
     "kernel",
     "gamma",
     "nu",
     "alpha",
+    "skewedness",
     "waves",
     "length_scales",
     "degree",
@@ -27,6 +28,7 @@ const FOUND: [&str; 34] = [
     "projection",
     "budget",
     "balanced",
+    "landmarks",
     "n_components",
     "eps",
     "n_bins",

@@ -17,6 +17,10 @@ pub(crate) struct LandmarkArgs {
     /// Of maps of landmarks: how they are chosen among the rows [default: uniform]
     #[arg(long, value_enum, value_name = "METHOD")]
     budget: Option<Budget>,
+    /// Of maps of landmarks: a file of your own, in place of a choice; its columns are those of the rows, and it is scaled as they
+    /// are
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["budget", "balanced", "n_landmarks"])]
+    landmarks: Option<String>,
     /// Of maps of landmarks: as many from each class
     #[arg(long)]
     balanced: bool,
@@ -76,6 +80,7 @@ impl LandmarkArgs {
     /// Refuses what would do nothing.
     pub(super) fn refuse(&self, map: Map) -> Result<(), Failure> {
         refuse("--budget", self.budget.is_some() && !map.has_landmarks(), LANDMARKS)?;
+        refuse("--landmarks", self.landmarks.is_some() && !map.has_landmarks(), LANDMARKS)?;
         refuse("--balanced", self.balanced && !map.has_landmarks(), LANDMARKS)?;
         let own = map.has_landmarks() && map != Map::Nystroem;
         refuse("--n-landmarks", self.n_landmarks.is_some() && !own, "--map kg-rp, korp and kernel-pca")?;
@@ -83,6 +88,11 @@ impl LandmarkArgs {
         let other = map != Map::AdditiveChi2;
         refuse("--n-steps", self.n_steps.is_some() && other, "--map additive-chi2")?;
         refuse("--interval", self.interval.is_some() && other, "--map additive-chi2")
+    }
+
+    /// The file of landmarks.
+    pub(super) fn file(&self) -> Option<&String> {
+        self.landmarks.as_ref()
     }
 
     /// The map of waves of logarithms.
@@ -122,6 +132,7 @@ pub(crate) fn family(kernel: &KernelArgs, polynomial: &PolynomialArgs) -> Result
     refuse("--nu", kernel.nu.is_some() && !is(KernelName::Matern), "--kernel matern")?;
     let quadratic = is(KernelName::RationalQuadratic);
     refuse("--alpha", kernel.alpha.is_some() && !quadratic, "--kernel rational-quadratic")?;
+    kernel.refuse_skewedness(!is(KernelName::SkewedChi2))?;
     kernel.refuse_frequencies()?;
     polynomial.refuse_but(is(KernelName::Poly), is(KernelName::ArcCosine))?;
     let family = match name {
@@ -135,6 +146,7 @@ pub(crate) fn family(kernel: &KernelArgs, polynomial: &PolynomialArgs) -> Result
         KernelName::Linear => KernelFamily::Linear,
         KernelName::AdditiveChi2 => KernelFamily::AdditiveChi2,
         KernelName::Chi2 => KernelFamily::ExponentialChi2,
+        KernelName::SkewedChi2 => KernelFamily::SkewedChi2 { skewedness: kernel.skewedness() },
         KernelName::ArcCosine => KernelFamily::ArcCosine { degree: polynomial.given_degree().unwrap_or(1) },
         KernelName::Tanimoto => KernelFamily::Tanimoto,
     };

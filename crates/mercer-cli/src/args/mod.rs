@@ -258,7 +258,7 @@ Without --model, scaling and width of the kernel are fitted to the rows of --fit
 are carried along: where the file holds one array (.npy), in a second file beside it, such as features-labels.npy.";
 
 /// Flags that say what a model already does.
-const SETTLED_BY_A_MODEL: [&str; 19] = [
+const SETTLED_BY_A_MODEL: [&str; 21] = [
     "fit",
     "map",
     "n_components",
@@ -269,8 +269,10 @@ const SETTLED_BY_A_MODEL: [&str; 19] = [
     "gamma",
     "nu",
     "alpha",
+    "skewedness",
     "waves",
     "length_scales",
+    "landmarks",
     "preprocess",
     "seed",
     "dtype",

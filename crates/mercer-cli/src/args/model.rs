@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use mercer::Dtype;
-use mercer::feature_maps::{Frequencies, Gamma, HadamardBlocks, MapSpec, SpectralKernel, SpectralSpec, Waves};
+use mercer::feature_maps::{
+    Frequencies, Gamma, HadamardBlocks, LandmarkForm, LandmarkSpec, MapSpec, SpectralKernel, SpectralSpec, Waves,
+};
 use mercer::preprocess::PreprocessSpec;
 
 use super::landmark::LandmarkArgs;
@@ -14,8 +16,8 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Features")]
 pub(crate) struct MapArgs {
-    /// Feature map [default: fourier; tensor-srht with --kernel poly, maclaurin with exponential, arc-cosine and additive-chi2
-    /// with their own, nystroem with the other kernels that are not of spectral maps]
+    /// Feature map [default: fourier; tensor-srht with --kernel poly, maclaurin with exponential, arc-cosine, additive-chi2 and
+    /// skewed-chi2 with their own, nystroem with the other kernels that are not of spectral maps]
     #[arg(long, value_enum)]
     map: Option<Map>,
     #[command(flatten)]
@@ -74,6 +76,9 @@ pub(crate) struct KernelArgs {
     /// Of the rational quadratic kernel: the larger, the closer to rbf [default: 1]
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) alpha: Option<f64>,
+    /// Of the skewed chi-squared kernel: what is added to every input, all of which must be above its negative [default: 1]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    pub(crate) skewedness: Option<f64>,
     /// What a frequency becomes: a cosine and a sine, or a cosine with a random phase [default: paired]
     #[arg(long, value_enum)]
     pub(crate) waves: Option<WavesName>,
@@ -97,6 +102,7 @@ impl KernelArgs {
             self.alpha.is_some() && name != KernelName::RationalQuadratic,
             "--kernel rational-quadratic",
         )?;
+        self.refuse_skewedness(true)?;
         let kernel = match name {
             KernelName::Rbf => SpectralKernel::Rbf,
             KernelName::Laplace => SpectralKernel::Laplace,
@@ -113,12 +119,27 @@ impl KernelArgs {
                 return Err(Failure::Usage(format!("--kernel {} is of use with --map nystroem only", name.get_name())));
             }
         };
-        let waves = match self.waves.unwrap_or(WavesName::Paired) {
-            WavesName::Paired => Waves::Paired,
-            WavesName::Phase => Waves::Phase,
-        };
+        let waves = self.waves();
         let (gamma, length_scales) = (self.gamma(), self.length_scales.clone());
         Ok(SpectralSpec { frequencies, kernel, n_components, gamma, waves, length_scales })
+    }
+
+    /// What the skewed kernel adds to every input.
+    pub(super) fn skewedness(&self) -> f64 {
+        self.skewedness.unwrap_or(1.0)
+    }
+
+    /// Refuses it for another kernel.
+    pub(super) fn refuse_skewedness(&self, is_other: bool) -> Result<(), Failure> {
+        refuse("--skewedness", self.skewedness.is_some() && is_other, "--map skewed-chi2 and --kernel skewed-chi2")
+    }
+
+    /// What a frequency becomes.
+    fn waves(&self) -> Waves {
+        match self.waves.unwrap_or(WavesName::Paired) {
+            WavesName::Paired => Waves::Paired,
+            WavesName::Phase => Waves::Phase,
+        }
     }
 
     fn refuse_all(&self) -> Result<(), Failure> {
@@ -150,6 +171,7 @@ impl KernelArgs {
         let with = SPECTRAL;
         refuse("--nu", self.nu.is_some(), with)?;
         refuse("--alpha", self.alpha.is_some(), with)?;
+        self.refuse_skewedness(true)?;
         self.refuse_frequencies()
     }
 
@@ -176,6 +198,7 @@ impl MapArgs {
             Some(KernelName::Exponential) => Map::Maclaurin,
             Some(KernelName::ArcCosine) => Map::ArcCosine,
             Some(KernelName::AdditiveChi2) => Map::AdditiveChi2,
+            Some(KernelName::SkewedChi2) => Map::SkewedChi2,
             Some(KernelName::Linear | KernelName::Chi2 | KernelName::Tanimoto) => Map::Nystroem,
             _ => Map::Fourier,
         })
@@ -185,6 +208,40 @@ impl MapArgs {
         let projects = matches!(self.map(), Map::GaussianProjection | Map::SparseProjection | Map::Srht);
         refuse("--eps", self.eps.is_some() && !projects, "--map gaussian-projection, sparse-projection and srht")?;
         Ok(self.product.projected(self.first_spec()?))
+    }
+
+    /// The file of landmarks, where there is one.
+    pub(crate) fn landmarks(&self) -> Option<&String> {
+        self.landmark.file()
+    }
+
+    /// The map for landmarks that are given, so many of them.
+    ///
+    /// # Errors
+    /// More features or terms than they have.
+    pub(crate) fn around(&self, spec: MapSpec, n_landmarks: u64) -> Result<MapSpec, Failure> {
+        let spec = match spec {
+            MapSpec::Landmark(spec) => MapSpec::Landmark(self.landmarks_around(spec, n_landmarks as usize)),
+            MapSpec::Chain { first, then } => {
+                MapSpec::Chain { first: Box::new(self.around(*first, n_landmarks)?), then }
+            }
+            other => other,
+        };
+        spec.validate()?;
+        Ok(spec)
+    }
+
+    /// What was not asked for is as many as there are, at most.
+    fn landmarks_around(&self, spec: LandmarkSpec, n_landmarks: usize) -> LandmarkSpec {
+        let mut spec = spec.around(n_landmarks);
+        match &mut spec.form {
+            LandmarkForm::KgRp { n_terms } if self.product.n_terms().is_none() => *n_terms = n_landmarks.clamp(1, 30),
+            LandmarkForm::Korp | LandmarkForm::KernelPca if self.n_components.is_none() => {
+                spec.n_components = spec.n_components.min(n_landmarks);
+            }
+            _ => {}
+        }
+        spec
     }
 
     /// The map for the number of rows that there are.
@@ -224,6 +281,11 @@ impl MapArgs {
             self.kernel.refuse_waves()?;
             return Ok(self.landmark.additive_chi2());
         }
+        if map == Map::SkewedChi2 {
+            self.product.refuse_others(map)?;
+            self.polynomial.refuse_but(false, false)?;
+            return self.skewed_chi2(n_components);
+        }
         if map == Map::ArcCosine {
             self.product.refuse_others(map)?;
             refuse("--gamma", self.kernel.gamma.is_some(), WITH_GAMMA)?;
@@ -262,7 +324,7 @@ impl MapArgs {
                 unreachable!("a map of products")
             }
             Map::Nystroem | Map::KgRp | Map::Korp | Map::KernelPca => unreachable!("a map of landmarks"),
-            Map::ArcCosine | Map::AdditiveChi2 => unreachable!("they have kernels of their own"),
+            Map::ArcCosine | Map::AdditiveChi2 | Map::SkewedChi2 => unreachable!("they have kernels of their own"),
             Map::Identity => MapSpec::Identity,
             Map::Hadamard => MapSpec::Hadamard {
                 blocks: match self.blocks.unwrap_or(Blocks::Padded) {
@@ -275,12 +337,27 @@ impl MapArgs {
         Ok(spec)
     }
 
+    /// The map of waves of logarithms with frequencies by chance.
+    fn skewed_chi2(&self, n_components: usize) -> Result<MapSpec, Failure> {
+        refuse("--gamma", self.kernel.gamma.is_some(), WITH_GAMMA)?;
+        let own = matches!(self.kernel.kernel, None | Some(KernelName::SkewedChi2));
+        refuse("--kernel", !own, "other maps than skewed-chi2")?;
+        refuse("--nu", self.kernel.nu.is_some(), SPECTRAL)?;
+        refuse("--alpha", self.kernel.alpha.is_some(), SPECTRAL)?;
+        refuse("--length-scales", self.kernel.length_scales.is_some(), SPECTRAL)?;
+        Ok(MapSpec::SkewedChi2 { n_components, skewedness: self.kernel.skewedness(), waves: self.kernel.waves() })
+    }
+
     fn refuse_n_components(&self) -> Result<(), Failure> {
         let name = match self.map() {
             Map::Expansion => "expansion",
             Map::AdditiveChi2 => "additive-chi2",
             Map::Hadamard => "hadamard",
             Map::Identity => "identity",
+            Map::Nystroem if self.landmarks().is_some() => {
+                let text = "--n-components is of no use with --landmarks: each of them is a feature";
+                return if self.n_components.is_some() { Err(Failure::Usage(text.to_owned())) } else { Ok(()) };
+            }
             _ => return Ok(()),
         };
         let text = format!("--n-components is of no use with --map {name}: the inputs say how many features there are");
@@ -317,6 +394,9 @@ pub(crate) enum Map {
     /// Waves of the logarithm of every input, of the additive chi-squared kernel: histograms and counts
     #[value(name = "additive-chi2")]
     AdditiveChi2,
+    /// Random waves of logarithms, of the skewed chi-squared kernel: histograms and counts
+    #[value(name = "skewed-chi2")]
+    SkewedChi2,
     /// Random units of a wide network, of the arc-cosine kernel: --degree 0 steps, 1 ramps, 2 squared ramps
     ArcCosine,
     /// Kernel values with landmarks, made orthonormal: of any kernel, more accurate for the same number of features
@@ -375,6 +455,9 @@ pub(crate) enum KernelName {
     /// exp(-gamma (x-y)^2/(x+y)), summed, of values of at least 0
     #[value(name = "chi2")]
     Chi2,
+    /// Product of 2 sqrt((x+c)(y+c)) / (x+y+2c), of values above -c; --skewedness
+    #[value(name = "skewed-chi2")]
+    SkewedChi2,
     /// Of wide networks, by the angle of x and y; --degree 0, 1 or 2
     ArcCosine,
     /// <x,y> / (|x|^2 + |y|^2 - <x,y>)

@@ -36,7 +36,7 @@ mod report;
 pub use report::{BudgetReport, hold_out, report};
 
 use mercer_simd::Scalar;
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -141,9 +141,47 @@ pub fn choose<T: Scalar>(
     if method == BudgetMethod::Kmeans {
         return kmeans::centres(rows, m, seed).map(PanelRows::Dense);
     }
-    let candidates = || Candidates::new(kernel, rows);
+    let chosen = chosen(method, rows.n_rows(), || Candidates::new(kernel, rows), m, seed)?;
+    Ok(select(rows, &chosen))
+}
+
+/// [`choose`] by kernel values that are given, K of all candidates with all: the numbers of those chosen.
+///
+/// # Errors
+/// [`Error::Parameter`] without landmarks, for a matrix that is not square, and for `kmeans`, whose centres are made of rows.
+pub fn choose_columns<T: Scalar>(
+    method: BudgetMethod,
+    gram: ArrayView2<'_, T>,
+    m: usize,
+    seed: u64,
+) -> Result<Vec<usize>> {
+    if m == 0 {
+        return Err(Error::parameter("n_components", 0, "1 or more landmarks"));
+    }
+    if !gram.is_square() {
+        let got = format!("{} x {}", gram.nrows(), gram.ncols());
+        return Err(Error::parameter("kernel matrix", got, "square: of all rows with all"));
+    }
+    if method == BudgetMethod::Kmeans {
+        let expected = "another for kernel values that are given: its centres are made of rows";
+        return Err(Error::parameter("budget", "kmeans", expected));
+    }
+    if m >= gram.nrows() {
+        return Ok((0..gram.nrows()).collect());
+    }
+    chosen(method, gram.nrows(), || Ok(Candidates::of_gram(gram)), m, seed)
+}
+
+/// The numbers of `m` of n candidates, which are only looked at where a method needs them.
+fn chosen<'a, T: Scalar>(
+    method: BudgetMethod,
+    n: usize,
+    candidates: impl Fn() -> Result<Candidates<'a, T>>,
+    m: usize,
+    seed: u64,
+) -> Result<Vec<usize>> {
     let mut chosen = match method {
-        BudgetMethod::Uniform | BudgetMethod::Kmeans => uniform(rows.n_rows(), m, seed),
+        BudgetMethod::Uniform | BudgetMethod::Kmeans => uniform(n, m, seed),
         BudgetMethod::RandomCholesky => random_cholesky::pivots(&candidates()?, m, seed)?,
         BudgetMethod::Leverage => leverage::sample(&candidates()?, m, seed)?,
         BudgetMethod::Columns => PivotedCholesky::new(candidates()?.gram()?, 0.0, m).pivots().to_vec(),
@@ -151,8 +189,8 @@ pub fn choose<T: Scalar>(
         BudgetMethod::KmeansPp => one_by_one::kmeans_pp(&candidates()?, m, seed)?,
         BudgetMethod::Dbh => dbh::medoids(&candidates()?, m, seed)?,
     };
-    fill_up(&mut chosen, rows.n_rows(), m, seed);
-    Ok(select(rows, &chosen))
+    fill_up(&mut chosen, n, m, seed);
+    Ok(chosen)
 }
 
 /// [`choose`] for each class, of which `classes` has the number of every row: as many landmarks of each as there are rows for.

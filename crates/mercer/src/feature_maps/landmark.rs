@@ -34,6 +34,11 @@
 
 mod kernel_pca;
 mod kg_rp;
+mod pre_image;
+mod precomputed;
+
+pub use pre_image::PreImage;
+pub use precomputed::PrecomputedMap;
 
 use mercer_simd::{Dtype, Scalar, Update, matmul_into};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
@@ -131,6 +136,17 @@ impl LandmarkSpec {
             LandmarkForm::KgRp { .. } => self.n_components.min(1024),
             _ => self.n_components,
         })
+    }
+
+    /// The same for landmarks that are given, so many of them: of a form with a feature for each as many features, of others at most.
+    #[must_use]
+    pub fn around(mut self, n_landmarks: usize) -> Self {
+        if self.form.is_square() {
+            self.n_components = n_landmarks;
+        } else {
+            self.n_landmarks = Some(n_landmarks);
+        }
+        self
     }
 
     /// As many as are asked for of what a rank may cut: components, else landmarks.

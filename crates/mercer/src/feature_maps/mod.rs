@@ -14,6 +14,7 @@ mod identity;
 mod landmark;
 mod product;
 mod projection;
+mod skewed_chi2;
 mod spectral;
 mod tensor_sketch;
 
@@ -27,12 +28,13 @@ pub use gamma::{Distance, Gamma};
 pub use hadamard::{HadamardBlocks, HadamardMap};
 pub use identity::IdentityMap;
 pub(crate) use landmark::select;
-pub use landmark::{LandmarkForm, LandmarkMap, LandmarkSpec, Landmarks};
+pub use landmark::{LandmarkForm, LandmarkMap, LandmarkSpec, Landmarks, PreImage, PrecomputedMap};
 pub use product::{
     Allocation, D2pkRpSpec, DotProduct, MaclaurinSpec, PkRpSpec, PowerShare, ProductMap, TableMap, TensorSrhtSpec,
     TreeMap, VectorLaw,
 };
 pub use projection::ProjectionMap;
+pub use skewed_chi2::SkewedChi2Map;
 pub use spectral::{Frequencies, SpectralKernel, SpectralMap, SpectralSpec};
 pub use tensor_sketch::{TensorSketch, TensorSketchSpec};
 
@@ -129,6 +131,16 @@ pub enum MapSpec {
         /// how far they are apart; that of the paper for up to three if none is given
         interval: Option<f64>,
     },
+    /// Random waves of logarithms, of the skewed χ² kernel: [`SkewedChi2Map`].
+    SkewedChi2 {
+        /// number of features
+        n_components: usize,
+        /// c, what is added to every input
+        skewedness: f64,
+        /// what a frequency becomes
+        #[serde(default)]
+        waves: Waves,
+    },
     /// Random units of a wide network, of the arc-cosine kernel: [`ArcCosineMap`].
     ArcCosine {
         /// number of units
@@ -213,6 +225,7 @@ impl MapSpec {
             Self::TensorSketch(ref spec) => spec.validate(),
             Self::Expansion(ref spec) => spec.validate(),
             Self::AdditiveChi2 { n_steps, interval } => additive_chi2::interval(n_steps, interval).map(drop),
+            Self::SkewedChi2 { n_components, skewedness, waves } => skewed_chi2::check(n_components, skewedness, waves),
             Self::ArcCosine { n_components, degree } => arc_cosine::check(n_components, degree),
             Self::Landmark(ref spec) => spec.validate(),
             Self::Chain { ref first, ref then } => {
@@ -246,6 +259,7 @@ impl MapSpec {
             Self::TensorSketch(_) => "tensor_sketch",
             Self::Expansion(_) => "expansion",
             Self::AdditiveChi2 { .. } => "additive_chi2",
+            Self::SkewedChi2 { .. } => "skewed_chi2",
             Self::ArcCosine { .. } => "arc_cosine",
             Self::Landmark(spec) => spec.form.name(),
             Self::Chain { .. } => "chain",
@@ -268,6 +282,7 @@ impl MapSpec {
             | Self::D2pkRp(D2pkRpSpec { n_components, .. })
             | Self::TensorSketch(TensorSketchSpec { n_components, .. })
             | Self::Landmark(LandmarkSpec { n_components, .. })
+            | Self::SkewedChi2 { n_components, .. }
             | Self::ArcCosine { n_components, .. }
             | Self::GaussianProjection { n_components }
             | Self::SparseProjection { n_components, .. }
@@ -308,6 +323,7 @@ impl MapSpec {
             Self::Landmark(LandmarkSpec { kernel, gamma, .. }) => kernel.has_gamma().then_some(gamma),
             Self::Chain { first, .. } => first.gamma_mut(),
             Self::AdditiveChi2 { .. }
+            | Self::SkewedChi2 { .. }
             | Self::ArcCosine { .. }
             | Self::GaussianProjection { .. }
             | Self::SparseProjection { .. }
@@ -351,6 +367,7 @@ impl MapSpec {
             Self::D2pkRp(spec) => spec.law.n_entries(d, n.saturating_mul(spec.n_terms as u64)),
             Self::TensorSketch(spec) => (2 * u64::from(spec.degree)).saturating_mul(d).saturating_add(6 * n),
             Self::Landmark(spec) => spec.n_entries(n_inputs),
+            Self::SkewedChi2 { waves, .. } => d.saturating_mul(waves.n_frequencies(n as usize) as u64),
             Self::ArcCosine { .. } | Self::GaussianProjection { .. } => d.saturating_mul(n),
             Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
             Self::Srht { .. } => {
@@ -476,6 +493,9 @@ impl ResolvedMap {
             }
             MapSpec::Landmark(_) => Box::new(LandmarkMap::new(self.kernel(), landmarks.expect("they were checked"))?),
             MapSpec::AdditiveChi2 { n_steps, interval } => Box::new(AdditiveChi2Map::new(n_inputs, n_steps, interval)?),
+            MapSpec::SkewedChi2 { n_components, skewedness, waves } => {
+                Box::new(SkewedChi2Map::new(n_inputs, n_components, skewedness, waves, seed)?)
+            }
             MapSpec::ArcCosine { n_components, degree } => {
                 Box::new(ArcCosineMap::new(n_inputs, n_components, degree, seed)?)
             }
@@ -522,6 +542,7 @@ impl ResolvedMap {
             MapSpec::Spectral(spec) => spec.kernel.with_gamma(self.gamma()),
             MapSpec::Binning { .. } => Kernel::Laplace { gamma: self.gamma() },
             MapSpec::AdditiveChi2 { .. } => Kernel::AdditiveChi2,
+            MapSpec::SkewedChi2 { skewedness, .. } => Kernel::SkewedChi2 { skewedness: *skewedness },
             MapSpec::ArcCosine { degree, .. } => Kernel::ArcCosine { degree: *degree },
             MapSpec::Chain { .. } => self.first_of_chain().expect("a chain").kernel(),
             MapSpec::D2pkRp(spec) => spec.kernel(self.gamma()),
@@ -585,6 +606,7 @@ mod tests {
             MapSpec::PkRp(PkRpSpec::new(2, 2)),
             MapSpec::D2pkRp(D2pkRpSpec { n_terms: 2, ..D2pkRpSpec::new(2) }),
             MapSpec::TensorSketch(TensorSketchSpec::new(2, 2)),
+            MapSpec::SkewedChi2 { n_components: 2, skewedness: 1.0, waves: Waves::Paired },
             MapSpec::ArcCosine { n_components: 2, degree: 1 },
             MapSpec::Landmark(LandmarkSpec { gamma, ..LandmarkSpec::new(2) }),
             MapSpec::Chain {

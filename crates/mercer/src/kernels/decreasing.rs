@@ -1,4 +1,4 @@
-//! Kernels with k(x,x) = 1 that fall with a distance: exponentials, Cauchy, rational quadratic; and the two that need no
+//! Kernels with k(x,x) = 1 that fall with a distance: exponentials, Cauchy, skewed χ², rational quadratic; and the two that need no
 //! distance in the usual sense, Tanimoto and additive χ².
 //!
 //! With k(x,x) = 1, ‖φ(x)−φ(y)‖² is 2(1 − k), and each formula has a form of 1 − k that keeps its digits where k is near 1.
@@ -26,23 +26,24 @@ impl Formula for Exponential {
     }
 }
 
-/// 1/(1 + γ‖x−y‖²)
-pub(super) struct Cauchy {
+/// 1/(1 + γ·distance): Cauchy of the squared distance, skewed χ² of the excess.
+pub(super) struct Reciprocal {
     pub(super) gamma: f64,
+    pub(super) of: Reading,
 }
 
-impl Formula for Cauchy {
+impl Formula for Reciprocal {
     fn reading(&self) -> Reading {
-        Reading::SquaredDistance
+        self.of
     }
 
-    fn kernel(&self, squared_distance: f64, _: f64, _: f64) -> f64 {
-        1.0 / (1.0 + self.gamma * squared_distance)
+    fn kernel(&self, distance: f64, _: f64, _: f64) -> f64 {
+        1.0 / (1.0 + self.gamma * distance)
     }
 
-    fn distance(&self, squared_distance: f64, _: f64, _: f64) -> f64 {
+    fn distance(&self, distance: f64, _: f64, _: f64) -> f64 {
         // 1 − 1/(1 + t) = 1/(1 + 1/t), for t = 0 and ∞ too.
-        2.0 / (1.0 + 1.0 / (self.gamma * squared_distance))
+        2.0 / (1.0 + 1.0 / (self.gamma * distance))
     }
 }
 

@@ -42,6 +42,11 @@ pub enum KernelFamily {
     AdditiveChi2,
     /// exp(−γ Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ)), of values of at least 0
     ExponentialChi2,
+    /// Π 2√((xᵢ+c)(yᵢ+c))/(xᵢ+yᵢ+2c), of values above −c
+    SkewedChi2 {
+        /// c
+        skewedness: f64,
+    },
     /// of wide networks
     ArcCosine {
         /// 0, 1 or 2
@@ -66,6 +71,7 @@ impl KernelFamily {
             Self::RationalQuadratic { alpha } => Kernel::RationalQuadratic { alpha, length_scale },
             Self::AdditiveChi2 => Kernel::AdditiveChi2,
             Self::ExponentialChi2 => Kernel::ExponentialChi2 { gamma },
+            Self::SkewedChi2 { skewedness } => Kernel::SkewedChi2 { skewedness },
             Self::ArcCosine { degree } => Kernel::ArcCosine { degree },
             Self::Tanimoto => Kernel::Tanimoto,
         }
@@ -73,7 +79,10 @@ impl KernelFamily {
 
     /// Whether it has a width.
     pub fn has_gamma(self) -> bool {
-        !matches!(self, Self::Linear | Self::AdditiveChi2 | Self::ArcCosine { .. } | Self::Tanimoto)
+        !matches!(
+            self,
+            Self::Linear | Self::AdditiveChi2 | Self::SkewedChi2 { .. } | Self::ArcCosine { .. } | Self::Tanimoto
+        )
     }
 
     /// Whether γ multiplies a sum of absolute differences.

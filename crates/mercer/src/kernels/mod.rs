@@ -13,6 +13,7 @@
 //! | `rational_quadratic` | (1 + ‖x−y‖²/(2αℓ²))^−α | α > 0, ℓ > 0 | RW06 eq. 4.19 |
 //! | `additive_chi2` | Σ 2xᵢyᵢ/(xᵢ+yᵢ), x, y ≥ 0 | – | VZ12 |
 //! | `exponential_chi2` | exp(−γ Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ)), x, y ≥ 0 | γ > 0 | ZMLS07 |
+//! | `skewed_chi2` | Π 2√((xᵢ+c)(yᵢ+c))/(xᵢ+yᵢ+2c), x, y > −c | c = skewedness > 0 | LIS10 |
 //! | `arc_cosine` | (1/π)‖x‖ⁿ‖y‖ⁿ Jₙ(θ) | n = degree = 0, 1, 2 | CS09 |
 //! | `tanimoto` | ⟨x,y⟩/(‖x‖² + ‖y‖² − ⟨x,y⟩) | – | RSSB05 |
 //!
@@ -39,7 +40,8 @@
 //!
 //! References: RW06, Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006. VZ12, Vedaldi and Zisserman,
 //! "Efficient additive kernels via explicit feature maps", PAMI 34, 2012. ZMLS07, Zhang, Marszałek, Lazebnik and Schmid, "Local
-//! features and kernels for classification of texture and object categories", IJCV 73, 2007. CS09, Cho and Saul, "Kernel methods
+//! features and kernels for classification of texture and object categories", IJCV 73, 2007. LIS10, Li, Ionescu and Sminchisescu, "Random
+//! Fourier approximations for skewed multiplicative histogram kernels", DAGM 2010. CS09, Cho and Saul, "Kernel methods
 //! for deep learning", NIPS 2009. RSSB05, Ralaivola, Swamidass, Saigo and Baldi, "Graph kernels for chemical informatics",
 //! Neural Networks 18, 2005. LS18, López-Sánchez, Corchado and González Arrieta, "Data-independent random projections from the feature-map
 //! of the homogeneous polynomial kernel of degree two", Information Sciences 2018. CM21, I. Y. Castellanos Martínez, *Scalable Kernel Methods using Randomized Numerical Linear
@@ -70,6 +72,7 @@ mod pairs;
 mod polynomial;
 mod products;
 mod quadratic;
+mod ratios;
 mod readings;
 #[cfg(test)]
 mod tests;
@@ -86,7 +89,7 @@ pub use family::KernelFamily;
 use crate::dataset::Rows;
 use crate::{Error, Result};
 use arc_cosine::ArcCosine;
-use decreasing::{AdditiveChi2, Cauchy, Exponential, RationalQuadratic, Tanimoto};
+use decreasing::{AdditiveChi2, Exponential, RationalQuadratic, Reciprocal, Tanimoto};
 use distances::check_shape;
 use formula::Formula;
 use matern::{MAX_NU, Matern};
@@ -162,6 +165,11 @@ pub enum Kernel {
         /// γ, above 0
         gamma: f64,
     },
+    /// Π 2√((xᵢ+c)(yᵢ+c))/(xᵢ+yᵢ+2c), for values above −c: the smaller c, the more small values count.
+    SkewedChi2 {
+        /// c, above 0
+        skewedness: f64,
+    },
     /// (1/π)‖x‖ⁿ‖y‖ⁿ Jₙ(θ) of the angle θ between x and y: wide networks of step (0), ramp (1) or squared ramp (2) units.
     ArcCosine {
         /// n: 0, 1 or 2
@@ -189,6 +197,7 @@ impl Kernel {
             | Self::Laplace { gamma }
             | Self::Cauchy { gamma }
             | Self::ExponentialChi2 { gamma } => positive("gamma", gamma),
+            Self::SkewedChi2 { skewedness } => positive("skewedness", skewedness),
             Self::Quadratic { squares, .. } if !(squares >= 0.0 && squares.is_finite()) => {
                 Err(Error::parameter("squares", squares, "finite and at least 0"))
             }
@@ -216,7 +225,7 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::Parameter`] as [`Kernel::validate`], [`Error::Inputs`] when the rows differ in width, [`Error::Negative`] for
-    /// a χ² kernel of values below 0.
+    /// a χ² kernel of values below 0, [`Error::TooNegative`] for a skewed one of values that are not above −c.
     pub fn value<T: Scalar>(&self, x: ArrayView1<'_, T>, y: ArrayView1<'_, T>) -> Result<f64> {
         let formula = self.formula()?;
         check_widths(x.len(), y.len())?;
@@ -282,10 +291,11 @@ impl Kernel {
             Self::Rbf { gamma } => Box::new(Exponential { gamma, of: Reading::SquaredDistance }),
             Self::Laplace { gamma } => Box::new(Exponential { gamma, of: Reading::AbsoluteDistance }),
             Self::Matern { nu, length_scale } => Box::new(Matern::new(nu, length_scale)),
-            Self::Cauchy { gamma } => Box::new(Cauchy { gamma }),
+            Self::Cauchy { gamma } => Box::new(Reciprocal { gamma, of: Reading::SquaredDistance }),
             Self::RationalQuadratic { alpha, length_scale } => Box::new(RationalQuadratic { alpha, length_scale }),
             Self::AdditiveChi2 => Box::new(AdditiveChi2),
             Self::ExponentialChi2 { gamma } => Box::new(Exponential { gamma, of: Reading::ChiSquared }),
+            Self::SkewedChi2 { skewedness } => Box::new(Reciprocal { gamma: 1.0, of: Reading::Excess { skewedness } }),
             Self::ArcCosine { degree } => Box::new(ArcCosine { degree }),
             Self::Tanimoto => Box::new(Tanimoto),
         })

@@ -8,17 +8,26 @@ use crate::dataset::Rows;
 /// Σ `term(xᵢ, yᵢ)` over the inputs of row `i` of x and row `j` of y, in order, for a term with `term(0, 0) = 0`. The
 /// same bits dense or sparse. Cost: the stored values of both rows.
 pub(super) fn sum_of_pairs<T: Scalar>(
+    x: (Rows<'_, T>, usize),
+    y: (Rows<'_, T>, usize),
+    term: impl Fn(f64, f64) -> f64,
+) -> f64 {
+    fold_of_pairs(x, y, |sum, x, y| sum + term(x, y))
+}
+
+/// Combines the inputs of a pair of rows with what those before gave, 0 at first; two inputs of 0 change nothing.
+pub(super) fn fold_of_pairs<T: Scalar>(
     (x, i): (Rows<'_, T>, usize),
     (y, j): (Rows<'_, T>, usize),
-    term: impl Fn(f64, f64) -> f64,
+    combine: impl Fn(f64, f64, f64) -> f64,
 ) -> f64 {
     match (x, y) {
         (Rows::Dense(x), Rows::Dense(y)) => {
-            x.row(i).iter().zip(y.row(j)).fold(0.0, |sum, (&x, &y)| sum + term(x.to_f64(), y.to_f64()))
+            x.row(i).iter().zip(y.row(j)).fold(0.0, |sum, (&x, &y)| combine(sum, x.to_f64(), y.to_f64()))
         }
-        (Rows::Dense(x), Rows::Sparse(y)) => merged(x.row(i).iter().copied().enumerate(), y.row(j), term),
-        (Rows::Sparse(x), Rows::Dense(y)) => merged(x.row(i), y.row(j).iter().copied().enumerate(), term),
-        (Rows::Sparse(x), Rows::Sparse(y)) => merged(x.row(i), y.row(j), term),
+        (Rows::Dense(x), Rows::Sparse(y)) => merged(x.row(i).iter().copied().enumerate(), y.row(j), combine),
+        (Rows::Sparse(x), Rows::Dense(y)) => merged(x.row(i), y.row(j).iter().copied().enumerate(), combine),
+        (Rows::Sparse(x), Rows::Sparse(y)) => merged(x.row(i), y.row(j), combine),
     }
 }
 
@@ -26,7 +35,7 @@ pub(super) fn sum_of_pairs<T: Scalar>(
 fn merged<T: Scalar>(
     x: impl Iterator<Item = (usize, T)>,
     y: impl Iterator<Item = (usize, T)>,
-    term: impl Fn(f64, f64) -> f64,
+    combine: impl Fn(f64, f64, f64) -> f64,
 ) -> f64 {
     let (mut x, mut y) = (x.peekable(), y.peekable());
     let mut sum = 0.0;
@@ -38,7 +47,7 @@ fn merged<T: Scalar>(
         };
         let of_x = x.next_if(|&(input, _)| input == at).map_or(0.0, |(_, value)| value.to_f64());
         let of_y = y.next_if(|&(input, _)| input == at).map_or(0.0, |(_, value)| value.to_f64());
-        sum += term(of_x, of_y);
+        sum = combine(sum, of_x, of_y);
     }
 }
 

@@ -10,6 +10,7 @@
 //! | absolute distance | ‖x−y‖₁ | ‖x‖₁ | overlaps, close pairs by differences |
 //! | χ² distance | Σ (xᵢ−yᵢ)²/(xᵢ+yᵢ) | Σxᵢ | the same |
 //! | harmonic mean | Σ 2xᵢyᵢ/(xᵢ+yᵢ) | Σxᵢ | overlaps |
+//! | excess | Π (xᵢ+yᵢ+2c)/(2√((xᵢ+c)(yᵢ+c))) − 1 | 0 | roots |
 
 use std::ops::Range;
 
@@ -28,6 +29,7 @@ use super::overlaps::{
 use super::pairs::{fold_rows, sum_of_pairs};
 use super::products::for_each_product_block;
 use super::quadratic::{for_each_quadratic_block, quadratic, quadratic_norms};
+use super::ratios::{check_above, excess, for_each_excess_block};
 use crate::Result;
 use crate::dataset::Rows;
 
@@ -44,13 +46,17 @@ pub(super) enum Reading {
     AbsoluteDistance,
     ChiSquared,
     HarmonicMean,
+    Excess {
+        /// c
+        skewedness: f64,
+    },
 }
 
 impl Reading {
     /// The number of every row.
     ///
     /// # Errors
-    /// [`crate::Error::Negative`] where only values of at least 0 can be read.
+    /// [`crate::Error::Negative`] where only values of at least 0 can be read, [`crate::Error::TooNegative`] where only those above −c.
     pub(super) fn of_rows<T: Scalar>(self, x: Rows<'_, T>) -> Result<Vec<f64>> {
         Ok(match self {
             Self::Product | Self::SquaredDistance | Self::RelativeDistance => squared_norms(x),
@@ -60,6 +66,10 @@ impl Reading {
             Self::ChiSquared | Self::HarmonicMean => {
                 check_not_negative(x)?;
                 fold_rows(x, 0.0, |sum, value| sum + value)
+            }
+            Self::Excess { skewedness } => {
+                check_above(skewedness, x)?;
+                vec![0.0; x.n_rows()]
             }
         })
     }
@@ -86,6 +96,7 @@ impl Reading {
             Self::AbsoluteDistance => sum_of_pairs(x, y, absolute_difference),
             Self::ChiSquared => sum_of_pairs(x, y, chi_squared_difference),
             Self::HarmonicMean => sum_of_pairs(x, y, harmonic_mean),
+            Self::Excess { skewedness } => excess(skewedness, x, y),
         }
     }
 
@@ -113,6 +124,7 @@ impl Reading {
                 for_each_overlap_distance_block::<_, overlap::Harmonic>(x, y, chi_squared_difference, visit)
             }
             Self::HarmonicMean => for_each_overlap_block::<_, overlap::Harmonic>(x.0, y.0, visit),
+            Self::Excess { skewedness } => for_each_excess_block(skewedness, x.0, y.0, visit),
         }
     }
 }

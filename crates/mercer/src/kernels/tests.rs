@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 
 use super::*;
 
-const KERNELS: [Kernel; 11] = [
+const KERNELS: [Kernel; 12] = [
     Kernel::Linear,
     Kernel::Polynomial { degree: 3, gamma: 0.5, c: 1.0 },
     Kernel::Rbf { gamma: 0.25 },
@@ -16,6 +16,7 @@ const KERNELS: [Kernel; 11] = [
     Kernel::ExponentialChi2 { gamma: 0.5 },
     Kernel::ArcCosine { degree: 0 },
     Kernel::Tanimoto,
+    Kernel::SkewedChi2 { skewedness: 0.5 },
 ];
 
 fn gram(kernel: Kernel, x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
@@ -49,6 +50,7 @@ fn more_by_hand() {
         (KERNELS[8], (-0.95_f64).exp()),
         (KERNELS[9], 1.0 - (4.0 / 46.25_f64.sqrt()).acos() / std::f64::consts::PI),
         (KERNELS[10], 4.0 / 10.25),
+        (KERNELS[11], 2.0 * 5.25_f64.sqrt() / 5.0 * 2.0 * 2.5_f64.sqrt() / 3.5), // (1.5, 2.5) and (3.5, 1)
     ];
     for (kernel, expected) in expected {
         assert!((k(kernel) - expected).abs() < 1e-15, "{kernel:?}: {} for {expected}", k(kernel));
@@ -101,7 +103,7 @@ fn huge_rows_are_far_apart_not_nan() {
 fn no_rows_and_no_inputs() {
     let (none, x) = (Array2::zeros((0, 2)), array![[1.0, 2.0]]);
     let narrow = Array2::zeros((2, 0));
-    for (kernel, of_nothing) in KERNELS.into_iter().zip([0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.5, 1.0]) {
+    for (kernel, of_nothing) in KERNELS.into_iter().zip([0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.5, 1.0, 1.0]) {
         assert_eq!(gram(kernel, &none, &x).dim(), (0, 1));
         assert_eq!(gram(kernel, &x, &none).dim(), (1, 0));
         assert_eq!(gram(kernel, &narrow, &narrow), Array2::from_elem((2, 2), of_nothing));
@@ -129,6 +131,8 @@ fn rejects_parameters_outside_their_ranges() {
         (Kernel::RationalQuadratic { alpha: 0.0, length_scale: 1.0 }, "alpha"),
         (Kernel::RationalQuadratic { alpha: 1.0, length_scale: f64::INFINITY }, "length_scale"),
         (Kernel::ArcCosine { degree: 3 }, "degree"),
+        (Kernel::SkewedChi2 { skewedness: 0.0 }, "skewedness"),
+        (Kernel::SkewedChi2 { skewedness: f64::NAN }, "skewedness"),
     ];
     let x = array![[1.0]];
     for (kernel, parameter) in bad {

@@ -68,17 +68,17 @@ impl<T: Scalar> Features<T> {
         Self::fit_around(dataset, preprocess, map, seed, driver, None)
     }
 
-    /// [`Features::fit_undrawn`], with these landmarks, which are scaled already, where there are any.
+    /// [`Features::fit_undrawn`], with these rows, scaled as the others are, as landmarks where there are any.
     ///
     /// # Errors
-    /// As [`Features::fit`]; [`Error::Parameter`] for landmarks of a map that has none.
+    /// As [`Features::fit`]; [`Error::Parameter`] for landmarks of a map that has none, [`Error::Inputs`] for those of another width.
     pub fn fit_around(
         dataset: &Dataset,
         preprocess: PreprocessSpec,
         map: &MapSpec,
         seed: u64,
         driver: &Driver<'_>,
-        given: Option<&PanelRows<T>>,
+        given: Option<&Dataset>,
     ) -> Result<Self> {
         map.validate()?;
         check_width(dataset, map)?;
@@ -95,11 +95,9 @@ impl<T: Scalar> Features<T> {
         let landmarks = match given {
             None => fit_landmarks(dataset, &preprocess, (wanted, &spec), driver)?,
             Some(given) => {
-                let (got, expected) = (given.view().n_inputs(), dataset.n_inputs());
-                if got != expected {
-                    return Err(Error::Inputs { context: "landmarks".to_owned(), got, expected });
-                }
-                driver.time("fit map", || wanted.fit(spec.kernel(), given, seed))?
+                check_inputs(given, dataset.n_inputs())?;
+                let rows = scaled_rows(given, (&preprocess, dataset.n_inputs()), driver, Selection::All)?;
+                driver.time("fit map", || wanted.fit(spec.kernel(), &rows, seed)).map_err(of_sample)?
             }
         };
         let spec = ResolvedMap { spec: spec.spec.with_landmarks(&landmarks), ..spec };
@@ -232,11 +230,7 @@ impl<T: Scalar> Features<T> {
 
     /// Before the map is drawn: its size may be anything, that of rows is real.
     pub(super) fn check_inputs(&self, dataset: &Dataset) -> Result<()> {
-        let (got, expected) = (dataset.n_inputs(), self.spec.n_inputs());
-        if got == expected || (dataset.info().layout == Layout::Sparse && got < expected) {
-            return Ok(());
-        }
-        Err(Error::Inputs { context: dataset.info().name.clone(), got, expected })
+        check_inputs(dataset, self.spec.n_inputs())
     }
 
     /// How well the map approximates its kernel on a sample of rows; none for fewer than two different rows, where the
@@ -283,6 +277,15 @@ impl<T: Scalar> Features<T> {
         self.check_inputs(dataset)?;
         sample_rows(dataset, (&self.preprocess, self.spec.n_inputs()), driver, seed, n_rows)
     }
+}
+
+/// Rows are as wide as those fitted to; sparse ones may end before.
+fn check_inputs(dataset: &Dataset, expected: usize) -> Result<()> {
+    let got = dataset.n_inputs();
+    if got == expected || (dataset.info().layout == Layout::Sparse && got < expected) {
+        return Ok(());
+    }
+    Err(Error::Inputs { context: dataset.info().name.clone(), got, expected })
 }
 
 /// Refuses a random matrix that no ordinary memory holds.
@@ -362,9 +365,17 @@ fn fit_landmarks<T: Scalar>(
 
 /// Of rows that were sampled the number of a row says nothing.
 fn of_sample(error: Error) -> Error {
-    let Error::Negative { value, .. } = error else { return error };
-    let expected = "another, or for values of at least 0: shift or scale them (as min-max does)";
-    Error::parameter("kernel", format!("a chi-squared one for a value of {value}"), expected)
+    match error {
+        Error::Negative { value, .. } => {
+            let expected = "another, or for values of at least 0: shift or scale them (as min-max does)";
+            Error::parameter("kernel", format!("a chi-squared one for a value of {value}"), expected)
+        }
+        Error::TooNegative { value, skewedness, .. } => {
+            let expected = "larger than the lowest value is below 0: shift the values (as min-max does), or use more";
+            Error::parameter("skewedness", format!("{skewedness} for a value of {value}"), expected)
+        }
+        other => other,
+    }
 }
 
 /// [`sample_rows`] with the numbers of their classes.
@@ -395,12 +406,22 @@ fn sample_classes<T: Scalar>(
 /// A seeded sample of scaled rows: the same rows whatever the order of blocks, a smaller one is part of a larger one.
 fn sample_rows<T: Scalar>(
     dataset: &Dataset,
-    (preprocess, n_inputs): (&Preprocess<T>, usize),
+    fitted: (&Preprocess<T>, usize),
     driver: &Driver<'_>,
     seed: u64,
     n_rows: usize,
 ) -> Result<PanelRows<T>> {
     let selection = Selection::rows(sample(seed, Purpose::Sample, dataset.n_rows(), n_rows));
+    scaled_rows(dataset, fitted, driver, selection)
+}
+
+/// Some rows, scaled.
+fn scaled_rows<T: Scalar>(
+    dataset: &Dataset,
+    (preprocess, n_inputs): (&Preprocess<T>, usize),
+    driver: &Driver<'_>,
+    selection: Selection,
+) -> Result<PanelRows<T>> {
     let panels = Panels::<T>::new(dataset, n_inputs, TargetUse::None, selection)?;
     let mut taken = Vec::new();
     driver.for_each_panel("sample", dataset.n_rows(), panels, Some(preprocess), |panel| {

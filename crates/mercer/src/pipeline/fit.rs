@@ -50,6 +50,19 @@ impl<T: Scalar> Pipeline<T> {
     /// # Errors
     /// Parameters outside their range, targets that cannot be learned, or what the source finds wrong.
     pub fn fit(dataset: &Dataset, spec: &PipelineSpec, driver: &Driver<'_>) -> Result<(Self, FitReport)> {
+        Self::fit_around(dataset, spec, driver, None)
+    }
+
+    /// [`Pipeline::fit`], with these rows as landmarks where there are any.
+    ///
+    /// # Errors
+    /// As [`Pipeline::fit`] and [`Features::fit_around`].
+    pub fn fit_around(
+        dataset: &Dataset,
+        spec: &PipelineSpec,
+        driver: &Driver<'_>,
+        landmarks: Option<&Dataset>,
+    ) -> Result<(Self, FitReport)> {
         spec.validate()?;
         let targets = dataset.targets().ok_or_else(|| {
             Error::Targets(format!("{} has no targets; name a column or a file of labels", dataset.info().name))
@@ -62,7 +75,8 @@ impl<T: Scalar> Pipeline<T> {
         check_size::<T>(dataset, spec, encoder.n_outputs())?;
         let calibration =
             if spec.probabilities { CrossFit::of(&encoder, spec.learner.loss, dataset.n_rows())? } else { None };
-        let features = Features::fit(dataset, spec.preprocess, &spec.map, spec.seed, driver)?;
+        let features = Features::fit_around(dataset, spec.preprocess, &spec.map, spec.seed, driver, landmarks)?;
+        driver.time("draw", || features.map().map(drop))?;
 
         let fitting = Fitting {
             driver,

@@ -76,7 +76,7 @@ fn numbers_of_purposes_never_change() {
 
 #[test]
 fn an_element_does_not_depend_on_where_a_fill_starts() {
-    let laws = [Law::Normal, Law::Cauchy, Law::Sign, Law::SparseSign { s: 3.0 }];
+    let laws = [Law::Normal, Law::Cauchy, Law::Sech, Law::Sign, Law::SparseSign { s: 3.0 }];
     let fills = laws.map(|law| move |first, out: &mut [f64]| law.fill_into(stream(), first, out));
     let uniform = |first, out: &mut [f64]| stream().uniform_into(first, out);
     let all_fills = fills.iter().map(|fill| fill as &dyn Fn(u64, &mut [f64])).chain([&uniform as _]);
@@ -119,7 +119,7 @@ fn entries_are_the_nonzeros_of_the_dense_law() {
 
 #[test]
 fn matrices_are_made_of_lanes() {
-    for law in [Law::Normal, Law::Cauchy, Law::Sign, Law::SparseSign { s: 5.0 }] {
+    for law in [Law::Normal, Law::Cauchy, Law::Sech, Law::Sign, Law::SparseSign { s: 5.0 }] {
         let matrix = columns::<f64>(law, 9, Purpose::Projection, 1500, 0..40);
         for (j, column) in matrix.columns().into_iter().enumerate() {
             let lane = Stream::new(9, Purpose::Projection).lane(j);
@@ -296,6 +296,26 @@ fn cauchy_law() {
         assert_mean("Cauchy tail", beyond, p, p);
     }
     assert_law("Cauchy", values, |x| 0.5 + x.atan() / PI);
+}
+
+#[test]
+fn sech_law() {
+    let values = drawn(400_000, |out| stream().sech_into(0, out));
+    assert!(values.iter().all(|w| w.abs() < 12.0));
+    // E w² = 1/4, E w⁴ = 5/16.
+    assert_mean("sech", values.iter().copied(), 0.0, 0.25);
+    assert_mean("sech squared", values.iter().map(|w| w * w), 0.25, 5.0 / 16.0 - 1.0 / 16.0);
+    for bound in [2.0, -2.0_f64] {
+        let p = 2.0 / PI * (-2.0 * PI).exp().atan();
+        assert_mean("sech tail", values.iter().map(|w| if w / bound > 1.0 { 1.0 } else { 0.0 }), p, p * (1.0 - p));
+    }
+    assert_law("sech", values, |w| 2.0 / PI * (PI * w).exp().atan());
+    // The quantiles of the uniform numbers.
+    let (uniform, values) =
+        (drawn(99, |out| stream().uniform_into(3, out)), drawn(99, |out| stream().sech_into(3, out)));
+    for (u, w) in uniform.iter().zip(values) {
+        assert!((w - (0.5 * PI * u).tan().ln() / PI).abs() < 1e-13, "{u}: {w}");
+    }
 }
 
 #[test]

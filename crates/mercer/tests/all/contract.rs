@@ -277,6 +277,26 @@ contract!(
     }
 );
 
+/// No row here has a value below −8. (1 + k₂ − 2k²)/D, k₂ at twice the distance of logarithms.
+const SKEWED: Theory = Theory {
+    variance: Some(|(x, y), k, n| {
+        let pairs = x.iter().zip(y).map(|(x, y)| (x + 8.0, y + 8.0));
+        let twice: f64 = pairs.map(|(a, b)| 2.0 * a * b / (a * a + b * b)).product();
+        (1.0 + twice - 2.0 * k * k) / n as f64
+    }),
+    // As of other waves, with one rounding more, of the logarithm; │vᵢ│ < 12.
+    rounding: |_, x| {
+        let sum = x.fold(0.0, |sum, x| sum + (x / 8.0).ln_1p().abs());
+        ((x.len() as f64 + 3.0) * U * 12.0 * sum + 4.0 * U) * 2.0_f64.sqrt()
+    },
+    ..SPECTRAL
+};
+contract!(
+    skewed_chi2,
+    |n_components| MapSpec::SkewedChi2 { n_components, skewedness: 8.0, waves: Waves::Paired },
+    SKEWED
+);
+
 /// Landmarks drawn like the rows, of the RBF kernel; the variance of what a form draws is checked where it is.
 struct Landmarked(LandmarkForm);
 

@@ -6,7 +6,7 @@ use mercer::{Error, Scalar};
 use mercer_simd::{InstructionSet, ops::random::normal_into};
 use ndarray::{Array2, array};
 
-const KERNELS: [Kernel; 23] = [
+const KERNELS: [Kernel; 24] = [
     Kernel::Linear,
     Kernel::Polynomial { degree: 2, gamma: 1.0, c: 0.0 },
     Kernel::Polynomial { degree: 3, gamma: 0.01, c: 1.0 },
@@ -30,12 +30,13 @@ const KERNELS: [Kernel; 23] = [
     Kernel::ArcCosine { degree: 1 },
     Kernel::ArcCosine { degree: 2 },
     Kernel::Tanimoto,
+    Kernel::SkewedChi2 { skewedness: 5.0 },
 ];
 
 /// The rows as they are, or their absolute values for the kernels that take no others.
 fn fit(kernel: Kernel, x: &Array2<f64>) -> Array2<f64> {
     match kernel {
-        Kernel::AdditiveChi2 | Kernel::ExponentialChi2 { .. } => x.mapv(f64::abs),
+        Kernel::AdditiveChi2 | Kernel::ExponentialChi2 { .. } | Kernel::SkewedChi2 { .. } => x.mapv(f64::abs),
         _ => x.clone(),
     }
 }
@@ -211,6 +212,24 @@ fn chi_squared_kernels_take_no_negative_value() {
     }
 }
 
+#[test]
+fn the_skewed_kernel_takes_values_above_its_shift_only() {
+    let kernel = Kernel::SkewedChi2 { skewedness: 0.5 };
+    for value in [-0.5, -3.0, f64::NAN] {
+        let bad = array![[1.0, 2.0], [-0.4, value]];
+        let sparse = csr(&bad);
+        for rows in [Rows::Dense(bad.view()), sparse.view().into()] {
+            let error = kernel.gram_into(rows, rows, Array2::<f64>::zeros((2, 2)).view_mut()).unwrap_err();
+            assert!(matches!(error, Error::TooNegative { row: 1, input: 1, skewedness: 0.5, .. }), "{error}");
+            assert!(error.to_string().contains("takes values above -0.5"), "{error}");
+        }
+    }
+    // Beyond all numbers apart: 0, not NaN.
+    let far = array![[1e300, 0.0, 1.0, 1e300], [1e-300, 1e300, 1.0, 0.0]];
+    let gram: Array2<f64> = gram(Kernel::SkewedChi2 { skewedness: 1e-300 }, far.view().into(), far.view().into());
+    assert_eq!(gram, array![[1.0, 0.0], [0.0, 1.0]]);
+}
+
 /// Of the factors L·D·Lᵀ with the largest pivot first, down to where rounding errors begin.
 fn smallest_pivot(mut a: Array2<f64>) -> f64 {
     let (n, mut smallest) = (a.nrows(), f64::INFINITY);
@@ -344,6 +363,7 @@ fn close_rows_keep_their_distance_in_feature_space() {
     let sum = |term: fn(f64, f64) -> f64| x.iter().zip(&y).map(|(&x, &y)| term(x, y)).sum::<f64>();
     let (squared, norms) = (sum(|x, y| (x - y) * (x - y)), sum(|x, y| x * x + y * y));
     let (absolute, chi) = (sum(|x, y| (x - y).abs()), sum(|x, y| (x - y) * (x - y) / (x + y)));
+    let skewed = sum(|x, y| ((x - y) / (x + 0.2)).powi(2) / 4.0);
     let leading = [
         (Kernel::Laplace { gamma: 0.3 }, 0.6 * absolute),
         (Kernel::Matern { nu: 0.5, length_scale: 2.0 }, 2.0 * squared.sqrt() / 2.0),
@@ -354,6 +374,7 @@ fn close_rows_keep_their_distance_in_feature_space() {
         (Kernel::AdditiveChi2, chi),
         (Kernel::ExponentialChi2 { gamma: 0.3 }, 0.6 * chi),
         (Kernel::Tanimoto, 4.0 * squared / norms),
+        (Kernel::SkewedChi2 { skewedness: 0.2 }, skewed),
     ];
     for (kernel, expected) in leading {
         let mut out = Array2::<f64>::zeros((1, 1));
