@@ -15,7 +15,7 @@ use mercer::{Driver, Dtype, Silent};
 use crate::rows::load_labelled;
 
 /// Bytes of features that are kept.
-const MEMORY: u64 = 9 << 30;
+const MEMORY: u64 = 3 << 30;
 /// log₂ of the features, and what is printed for them.
 const SIZES: [u32; 2] = [12, 15];
 /// Features of the first map of a chain for each of the second.
