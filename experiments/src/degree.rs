@@ -6,7 +6,7 @@ use mercer::feature_maps::{Gamma, MapSpec, PkRpSpec, TensorSketchSpec, TensorSrh
 use mercer_io::TargetChoice;
 use ndarray::Array2;
 
-use crate::rows::{features, load, some_rows};
+use crate::rows::{Range, features, load_dense, some_rows};
 
 const DEGREE: u32 = 7;
 const N_COMPONENTS: usize = 10_240;
@@ -14,8 +14,8 @@ const N_ROWS: usize = 1_000;
 const N_SEEDS: u64 = 10;
 
 pub(crate) fn run() -> Result<(), String> {
-    let dataset = load("mnist/train-images-idx3-ubyte.gz", TargetChoice::None)?;
-    let mut rows = some_rows(&dataset, N_ROWS, 0)?;
+    let all = load_dense("mnist/train-images-idx3-ubyte.gz", TargetChoice::None)?;
+    let mut rows = some_rows(&all, N_ROWS, Range::AsTheyAre, 0);
     for mut row in rows.outer_iter_mut() {
         let length = row.dot(&row).sqrt();
         row /= length;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! MERCER_DATA=… cargo run --release -- distortion    LS19 tables 3.1, 3.2, 4.2, 4.3, 4.8 and 4.9, or those named behind it, and their methods
+//! MERCER_DATA=… cargo run --release -- cost          seconds of KG-RP beside PK-RP, LS19 table 4.2
 //! MERCER_DATA=… cargo run --release -- accuracy      LS19 tables 4.4, 4.10 and 3.6 (3.6a, 3.6b, 3.6c), or those named behind it
 //! MERCER_DATA=… cargo run --release -- larp          MNIST by maps of polynomial kernels, LaRP table 1: `larp` tells what may follow
 //! MERCER_DATA=… cargo run --release -- budget        landmarks by randomly pivoted Cholesky beside chance
@@ -13,6 +14,7 @@
 
 mod accuracy;
 mod budget;
+mod cost;
 mod degree;
 mod distortion;
 mod explicit;
@@ -22,7 +24,7 @@ mod small_budgets;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: mercer-experiments distortion [TABLE… METHOD…] | accuracy [TABLE…] | larp … | budget | small-budgets | degree";
+const USAGE: &str = "usage: mercer-experiments distortion [TABLE… METHOD…] | cost | accuracy [TABLE…] | larp … | budget | small-budgets | degree";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Some((name, words)) if name == "distortion" => distortion::run(words),
         Some((name, numbers)) if name == "accuracy" => accuracy::run(numbers),
         Some((name, words)) if name == "larp" => larp::run(words),
+        Some((name, [])) if name == "cost" => cost::run(),
         Some((name, [])) if name == "budget" => budget::run(),
         Some((name, [])) if name == "small-budgets" => small_budgets::run(),
         Some((name, [])) if name == "degree" => degree::run(),

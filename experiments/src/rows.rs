@@ -104,22 +104,42 @@ impl Labelled {
     }
 }
 
-/// `n` rows, densely, divided by the largest of their values.
-pub(crate) fn some_rows(dataset: &Dataset, n: usize, seed: u64) -> Result<Array2<f32>, String> {
-    let mut chosen = sample(seed, Purpose::Sample, dataset.n_rows(), n);
-    chosen.sort_unstable();
+/// What is done with rows that were divided by the largest of their values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Range {
+    /// nothing
+    AsTheyAre,
+    /// [0, 1] becomes [−1, 1]
+    Symmetric,
+}
+
+/// All rows of a file of `MERCER_DATA`, densely, without their targets.
+pub(crate) fn load_dense(file: &str, target: TargetChoice) -> Result<Array2<f32>, String> {
+    let dataset = load(file, target)?;
     let d = dataset.n_inputs();
-    let panels = Panels::<f32>::new(dataset, d, TargetUse::None, Selection::rows(chosen));
+    let panels = Panels::<f32>::new(&dataset, d, TargetUse::None, Selection::All);
     let mut panels = panels.map_err(|error| error.to_string())?;
-    let (mut out, mut filled) = (Array2::zeros((n, d)), 0);
+    let (mut out, mut filled) = (Array2::zeros((dataset.n_rows() as usize, d)), 0);
     while let Some(panel) = panels.next_panel().map_err(|error| error.to_string())? {
         let rows = panel.rows.view();
         rows.write_dense(out.slice_mut(s![filled..filled + rows.n_rows(), ..]));
         filled += rows.n_rows();
     }
-    let largest = out.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
-    out.mapv_inplace(|x| x / largest);
     Ok(out)
+}
+
+/// `n` rows, divided by the largest of their values.
+pub(crate) fn some_rows(all: &Array2<f32>, n: usize, range: Range, seed: u64) -> Array2<f32> {
+    let mut chosen: Vec<usize> =
+        sample(seed, Purpose::Sample, all.nrows() as u64, n).into_iter().map(|i| i as usize).collect();
+    chosen.sort_unstable();
+    let mut out = all.select(Axis(0), &chosen);
+    let largest = out.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    match range {
+        Range::AsTheyAre => out.mapv_inplace(|x| x / largest),
+        Range::Symmetric => out.mapv_inplace(|x| 2.0 * x / largest - 1.0),
+    }
+    out
 }
 
 /// The features of rows, on all threads: a row's do not depend on its neighbours.
