@@ -1,6 +1,6 @@
 //! Sums of absolute differences of a row and many others, ‖x−y‖₁, in the float type.
 //!
-//! The many lie side by side, input by input; [`LANES`] of their sums stay in registers while the inputs go by. Sums of [`CHUNK`] inputs are added
+//! The many lie side by side, input by input; `LANES` of their sums stay in registers while the inputs go by. Sums of `CHUNK` inputs are added
 //! up: for d inputs the relative error is at most (CHUNK + d/CHUNK + 1)·ε/2, where one sum would have d·ε/2. The order of the sums is fixed: the same
 //! bits on every instruction set.
 
