@@ -35,7 +35,7 @@ use crate::{Error, Result};
 ///
 /// // Features that are twice the rows.
 /// let rows = array![[0.0], [1.0], [2.0]];
-/// let back = PreImage::fit(Kernel::Rbf { gamma: 0.1 }, &rows * 2.0, rows.view().into(), 1e-6)?;
+/// let back = PreImage::fit(Kernel::Rbf { gamma: 0.01 }, &rows * 2.0, rows.view().into(), 1e-6)?;
 /// let mut found = Array2::zeros((1, 1));
 /// back.inverse_into(array![[3.0]].view(), found.view_mut())?;
 /// assert!((found[[0, 0]] - 1.5_f64).abs() < 0.05);
