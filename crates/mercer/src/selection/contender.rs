@@ -14,7 +14,7 @@ use crate::learners::{ClassWeight, Lambda, LearnerSpec, Loss, Solver, Stopping};
 use crate::pipeline::PipelineSpec;
 use crate::preprocess::PreprocessSpec;
 
-/// Distance from the minimum that is near enough: on MNIST nearer ones changed an accuracy of 98.4 % by 0.05 and took twice the passes.
+/// Distance from the minimum that is near enough: on MNIST with 16,384 waves 1e-3 took twice the passes of 1e-2 for 0.05 points of accuracy.
 const TOL: f64 = 3e-3;
 /// Multiply-adds that take the time in which a feature that is kept comes from memory, of a pass.
 const STREAMED: f64 = 24.0;
