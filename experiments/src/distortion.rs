@@ -213,12 +213,18 @@ kgrp 111|0.959 0.004 0.962 0.004 0.959 0.004",
     },
 ];
 
-/// The tables of these numbers, or all of them; of the methods that are named behind them (`phi`, `pk`, …), or all of them.
+/// The tables of these numbers, or all of them; of the methods that are named behind them (`phi`, `pk`, …), or all of them. `draws` stands for
+/// Nyström by draws of rows.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let is_number = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
     let (numbers, methods): (Vec<&String>, Vec<&String>) = words.iter().partition(is_number);
     let is_wanted = |table: &&Table| numbers.is_empty() || numbers.iter().any(|number| *number == table.number);
-    TABLES.iter().filter(is_wanted).try_for_each(|table| table.run(&methods))
+    let tables = TABLES.iter().filter(is_wanted);
+    if methods.iter().any(|method| *method == "draws") {
+        println!("| table | k | printed | least of {} draws | largest |\n|---|---|---|---|---|", N_RUNS.0);
+        return tables.into_iter().try_for_each(Table::run_draws);
+    }
+    tables.into_iter().try_for_each(|table| table.run(&methods))
 }
 
 impl Table {
@@ -250,6 +256,29 @@ impl Table {
             println!("| {} | {} |", named(method), cells.join(" | "));
         }
         println!("\n{n_within} of {n_all} are at most the printed mean + 3 standard deviations.");
+        Ok(())
+    }
+
+    /// Nyström's distortion, the mean over landmarks, for each of some draws of rows.
+    fn run_draws(&self) -> Result<(), String> {
+        let Some(printed) = self.lines.lines().find_map(|line| line.strip_prefix("nystroem|")) else { return Ok(()) };
+        let (test, train) = (load_dense(self.file, self.target.clone())?, load_dense(self.train, self.target.clone())?);
+        let expected: Vec<&str> = printed.split(' ').step_by(2).collect();
+        for (&k, expected) in self.sizes.iter().zip(expected) {
+            let spec = self.landmarks(k, None, LandmarkForm::Nystroem);
+            let mut means = Vec::new();
+            for draw in 0..N_RUNS.0 {
+                let rows = some_rows(&test, self.n_rows, self.range, draw).mapv(f64::from);
+                let mut distortions = Vec::new();
+                for run in 0..N_RUNS.0 {
+                    let landmarks = some_rows(&train, spec.n_landmarks(), self.range, run).mapv(f64::from);
+                    distortions.push(self.distorted(&rows, &self.by_landmarks(&spec, landmarks, &rows, run)?)?);
+                }
+                means.push(mean_and_deviation(&distortions).0);
+            }
+            let (least, largest) = means.iter().fold((f64::MAX, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
+            println!("| {} | {k} | {expected} | {least:.3} | {largest:.3} |", self.number);
+        }
         Ok(())
     }
 

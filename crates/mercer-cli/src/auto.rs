@@ -9,7 +9,7 @@ use mercer::kernels::KernelFamily;
 use mercer::learners::{ClassWeight, Loss};
 use mercer::metrics::{Interval, wilson};
 use mercer::pipeline::PipelineSpec;
-use mercer::selection::{Confirmation, Found, Objective, SearchReport, SearchSpec, Strategy, Trial, search};
+use mercer::selection::{Confirmation, Found, Objective, SearchReport, SearchSpec, Strategy, Training, Trial, search};
 
 use crate::args::LimitArgs;
 use crate::failure::Failure;
@@ -141,6 +141,17 @@ pub(crate) fn facts(search: &SearchReport) -> Vec<(String, String)> {
         let value = with_error(search.objective, confirmation.score, confirmation.error);
         let (rows, interval) = (count(confirmation.n_rows), interval(confirmation));
         lines.push(format!("on {rows} rows that took no part in the search: {value}{interval}"));
+    }
+    if !search.trainings.is_empty() {
+        let shown = |training: &Training| {
+            let dropped = if training.is_kept { "" } else { " (not ended in time)" };
+            format!("{} features in {:.1} s{dropped}", count(training.n_components as u64), training.seconds)
+        };
+        let shown: Vec<String> = search.trainings.iter().map(shown).collect();
+        lines.push(format!("of all rows: {}", shown.join(", then ")));
+    }
+    if let Some(threshold) = search.threshold {
+        lines.push(format!("scores are moved by {}: so F1 of rows held out is the largest", number(-threshold)));
     }
     if search.is_of_trial {
         lines.push("the time was over before all rows were learned from: the model is that of the trial".to_owned());

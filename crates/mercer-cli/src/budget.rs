@@ -32,6 +32,10 @@ struct Budgets {
     kernel: Kernel,
     cells: Vec<Cell>,
     n_judges: usize,
+    /// rows to choose from
+    n_candidates: usize,
+    /// sizes that were asked for, and are more than these
+    left_out: Vec<usize>,
     total_seconds: f64,
     threads: usize,
 }
@@ -87,13 +91,14 @@ pub(crate) fn run(args: &BudgetArgs) -> Result<(), Failure> {
     check_outputs(args.report.as_deref(), args.plot.as_deref(), None, args.rows.files())?;
     let driver = Driver::new(args.run.threads, &bar)?;
     let dataset = load(args, &driver, &bar)?;
-    let (kernel, cells, n_judges) = match args.dtype.into() {
+    let (kernel, cells, [n_judges, n_candidates]) = match args.dtype.into() {
         Dtype::Float32 => measure::<f32>(args, &dataset, &driver, &bar)?,
         Dtype::Float64 => measure::<f64>(args, &dataset, &driver, &bar)?,
     };
     driver.check_interrupted()?;
     let (total_seconds, threads) = (start.elapsed().as_secs_f64(), driver.threads());
-    let budgets = Budgets { dataset, kernel, cells, n_judges, total_seconds, threads };
+    let left_out = args.sizes().into_iter().filter(|&size| size > n_candidates).collect();
+    let budgets = Budgets { dataset, kernel, cells, n_judges, n_candidates, left_out, total_seconds, threads };
     if let Some(path) = &args.plot {
         save(path, &budgets.plot().to_svg())?;
     }
@@ -132,7 +137,7 @@ fn measure<T: Scalar>(
     dataset: &Dataset,
     driver: &Driver<'_>,
     bar: &Bar,
-) -> Result<(Kernel, Vec<Cell>, usize), Failure> {
+) -> Result<(Kernel, Vec<Cell>, [usize; 2]), Failure> {
     let features = Features::<T>::fit_undrawn(dataset, args.preprocess.into(), &args.map()?, args.seed, driver)?;
     let kernel = features.spec().kernel();
     let (methods, sizes) = (args.methods(), args.sizes());
@@ -157,7 +162,7 @@ fn measure<T: Scalar>(
         let text = format!("--sizes begins at {}, there are {} rows to choose from", sizes[0], rows.view().n_rows());
         return Err(Failure::Usage(text));
     }
-    Ok((kernel, cells, judges.view().n_rows()))
+    Ok((kernel, cells, [judges.view().n_rows(), rows.view().n_rows()]))
 }
 
 fn name(method: BudgetMethod) -> String {
@@ -253,7 +258,15 @@ impl Budgets {
     fn judged(&self) -> String {
         let seeds = self.cells[0].runs.len();
         let seeds = if seeds > 1 { format!(", {seeds} seeds") } else { String::new() };
-        format!("scored on {} rows that were not chosen from{seeds}", count(self.n_judges as u64))
+        let left_out: Vec<String> = self.left_out.iter().map(|&size| count(size as u64)).collect();
+        let left_out = match left_out.as_slice() {
+            [] => String::new(),
+            sizes => {
+                let rows = count(self.n_candidates as u64);
+                format!("; {} left out: there are {rows} rows to choose from", sizes.join(", "))
+            }
+        };
+        format!("scored on {} rows that were not chosen from{seeds}{left_out}", count(self.n_judges as u64))
     }
 
     fn plot(&self) -> Plot {

@@ -34,6 +34,8 @@ fn digits_by_every_method() {
     for cell in report["budgets"].as_array().unwrap() {
         assert!(cell["distinct"].as_f64().unwrap() > 0.9 && cell["seconds"].as_f64().unwrap() > 0.0, "{cell}");
     }
+    let table = folder.ok("budget --sample digits --sizes 10,2560 --methods uniform");
+    assert!(table.contains("; 2,560 left out: there are 1,150 rows to choose from"), "{table}");
     let table = folder.ok("budget --sample digits --sizes 10,20 --methods uniform,kmeans");
     assert!(
         table.contains("landmarks") && table.lines().filter(|line| line.starts_with("kmeans")).count() == 2,

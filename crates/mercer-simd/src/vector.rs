@@ -36,6 +36,9 @@ pub(crate) trait Vector: Copy {
     /// Value by value.
     fn sub(self, other: Self) -> Self;
 
+    /// |self − other|, value by value.
+    fn distance(self, other: Self) -> Self;
+
     /// The butterflies of strides 1, 2, … `LANES` / 2 within the vector: (a, b) to (a + b, a − b).
     fn butterflies(self) -> Self;
 }

@@ -184,6 +184,14 @@ impl<T: Scalar> Pipeline<T> {
         Ok(Self { spec, outputs, encoder, features, model, folded: OnceLock::new() })
     }
 
+    /// The pipeline whose scores are larger by `shift`.
+    ///
+    /// # Errors
+    /// As [`LinearModel::new`].
+    pub(crate) fn shifted(self, shift: &[f64]) -> Result<Self> {
+        Ok(Self { model: self.model.shifted(shift)?, folded: OnceLock::new(), ..self })
+    }
+
     /// The pipeline in numbers.
     pub fn spec(&self) -> &ResolvedSpec {
         &self.spec

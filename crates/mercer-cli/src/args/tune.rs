@@ -118,6 +118,7 @@ impl SpaceArgs {
                             balanced: false,
                             loss: learner.loss(),
                             class_weight: ClassWeight::Uniform,
+                            penalty: 1.0,
                         }));
                     }
                 }

@@ -52,6 +52,12 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
+    fn distance(self, other: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), _mm256_sub_ps(self, other)) }
+    }
+
+    #[inline(always)]
     fn butterflies(self) -> Self {
         const STRIDE_1: [f32; 8] = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
         const STRIDE_2: [f32; 8] = [1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0];
@@ -105,6 +111,12 @@ impl Vector for __m256d {
     fn sub(self, other: Self) -> Self {
         // SAFETY: see the module's head.
         unsafe { _mm256_sub_pd(self, other) }
+    }
+
+    #[inline(always)]
+    fn distance(self, other: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(self, other)) }
     }
 
     #[inline(always)]

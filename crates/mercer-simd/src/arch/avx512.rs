@@ -52,6 +52,12 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
+    fn distance(self, other: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm512_abs_ps(_mm512_sub_ps(self, other)) }
+    }
+
+    #[inline(always)]
     fn butterflies(self) -> Self {
         const STRIDE_1: [f32; 16] =
             [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
@@ -111,6 +117,12 @@ impl Vector for __m512d {
     fn sub(self, other: Self) -> Self {
         // SAFETY: see the module's head.
         unsafe { _mm512_sub_pd(self, other) }
+    }
+
+    #[inline(always)]
+    fn distance(self, other: Self) -> Self {
+        // SAFETY: see the module's head.
+        unsafe { _mm512_abs_pd(_mm512_sub_pd(self, other)) }
     }
 
     #[inline(always)]

@@ -59,6 +59,13 @@ impl<T: Scalar> Vector for Lanes<T> {
     }
 
     #[inline(always)]
+    fn distance(self, other: Self) -> Self {
+        let mut distance = self.sub(other);
+        distance.0.iter_mut().for_each(|x| *x = x.abs());
+        distance
+    }
+
+    #[inline(always)]
     fn butterflies(self) -> Self {
         let mut x = self.0;
         for stride in [1, 2] {
@@ -110,6 +117,11 @@ impl<T: Scalar> Vector for Single<T> {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
+    }
+
+    #[inline(always)]
+    fn distance(self, other: Self) -> Self {
+        Self((self.0 - other.0).abs())
     }
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! The vector loops, one algorithm a file.
 
 pub mod cross;
+pub mod distances;
 pub mod dot;
 pub mod exp;
 pub mod finite;
 pub mod hadamard;
-pub mod manhattan;
 pub mod overlap;
 pub mod philox;
 pub mod products;

@@ -209,13 +209,14 @@ impl LandmarkSpec {
         let view = rows.view();
         let p = view.n_rows();
         check_room(8 * self.n_copies() as u128 * (p as u128).pow(2), || format!("kernel values of {p} landmarks"))?;
-        let gram = gram(kernel, view)?;
+        let mut gram = gram(kernel, view)?;
         if !gram.iter().all(|value| value.is_finite()) {
             return Err(Error::Overflow {
                 context: "kernel values of the landmarks".to_owned(),
                 dtype: Dtype::Float64,
             });
         }
+        drop_nothings(&mut gram);
         self.fit_gram(gram, view, seed)
     }
 
@@ -227,7 +228,7 @@ impl LandmarkSpec {
             return Ok(match found {
                 Some((weights, offset)) => {
                     let rows = select(rows, &(0..p).collect::<Vec<_>>());
-                    Landmarks::new(rows, &weights, &offset)
+                    Landmarks::new(rows, weights, &offset)
                 }
                 None => Landmarks::nothing(rows, true),
             });
@@ -244,8 +245,14 @@ impl LandmarkSpec {
             LandmarkForm::Korp => kg_rp::orthonormal(&factored.inverse(), self.n_components, seed),
             LandmarkForm::Nystroem | LandmarkForm::KernelPca => factored.inverse(),
         };
-        Ok(Landmarks::new(select(rows, factored.pivots()), &weights, &[]))
+        Ok(Landmarks::new(select(rows, factored.pivots()), weights, &[]))
     }
+}
+
+/// Sets to 0 what is below 2⁻⁶³ of the largest value: far below its last digit, and its products would be subnormal numbers, which are slow.
+fn drop_nothings(values: &mut Array2<f64>) {
+    let least = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs())) * 2.0_f64.powi(-63);
+    values.mapv_inplace(|value| if value.abs() < least { 0.0 } else { value });
 }
 
 /// All of a symmetric matrix from its upper half, or of some of its rows and columns.
@@ -277,7 +284,8 @@ impl<T: Scalar> Landmarks<T> {
         LandmarkSpec::new(rows.view().n_rows()).fit(kernel, rows, 0)
     }
 
-    fn new(rows: PanelRows<T>, weights: &Array2<f64>, offset: &[f64]) -> Self {
+    fn new(rows: PanelRows<T>, mut weights: Array2<f64>, offset: &[f64]) -> Self {
+        drop_nothings(&mut weights);
         let whitening = weights.mapv(T::from_f64);
         let offset = offset.iter().map(|&x| T::from_f64(x)).collect();
         Self { rows, is_upper: is_upper(&whitening), whitening, offset }
@@ -286,7 +294,7 @@ impl<T: Scalar> Landmarks<T> {
     /// Every kernel value, or its part that is not the mean, is 0, and so is the only feature.
     fn nothing(rows: Rows<'_, T>, centred: bool) -> Self {
         let offset: &[f64] = if centred { &[0.0] } else { &[] };
-        Self::new(select(rows, &[0]), &Array2::zeros((1, 1)), offset)
+        Self::new(select(rows, &[0]), Array2::zeros((1, 1)), offset)
     }
 
     /// Puts learned parts together; an empty offset is none.

@@ -18,6 +18,12 @@ use crate::preprocess::PreprocessSpec;
 const TOL: f64 = 3e-3;
 /// Multiply-adds that take the time in which a feature that is kept comes from memory, of a pass.
 const STREAMED: f64 = 24.0;
+/// Multiply-adds in the time of an absolute difference.
+const ABSOLUTE: f64 = 6.0;
+/// From one penalty to the next: paths of λ go by tens.
+const PENALTY: f64 = 3.2;
+/// Multiply-adds in the time in which a feature that is kept is first written: fresh memory is cleared by the system.
+const FRESH: f64 = 800.0;
 /// Passes for a model, and for a path of λ with its model.
 const PASSES: (f64, f64) = (30.0, 90.0);
 
@@ -49,6 +55,9 @@ pub struct Contender {
     pub loss: Loss,
     /// of the learner
     pub class_weight: ClassWeight,
+    /// λ in units of that found for the rest of it
+    #[serde(default = "as_found")]
+    pub penalty: f64,
 }
 
 impl Contender {
@@ -62,6 +71,7 @@ impl Contender {
             balanced: false,
             loss,
             class_weight: ClassWeight::Uniform,
+            penalty: as_found(),
         }
     }
 
@@ -134,18 +144,20 @@ impl Contender {
         all
     }
 
-    /// Narrower and wider by a factor, and the same kernel of other scaled inputs.
-    pub(super) fn near(&self, layout: Layout, factor: f64) -> Vec<Self> {
+    /// Narrower and wider by a factor, with other penalties where they are asked for, and the same kernel of other scaled inputs.
+    pub(super) fn near(&self, layout: Layout, factor: f64, with_penalties: bool) -> Vec<Self> {
         let preprocess = match self.preprocess {
             PreprocessSpec::Auto => other_scaling(layout),
             _ => PreprocessSpec::Auto,
         };
-        let scaled = Self { preprocess, ..*self };
+        let scaled = Self { preprocess, penalty: as_found(), ..*self };
+        let penalties = [self.penalty / PENALTY, self.penalty * PENALTY];
+        let others = penalties.into_iter().filter(|_| with_penalties).map(|penalty| Self { penalty, ..*self });
         if !self.kernel.has_gamma() || matches!(self.kernel, KernelFamily::Polynomial { .. }) {
-            return vec![scaled];
+            return others.chain([scaled]).collect();
         }
         let wide = |width| Self { width, ..*self };
-        vec![wide(factor * self.width), wide(self.width / factor), scaled]
+        [wide(factor * self.width), wide(self.width / factor)].into_iter().chain(others).chain([scaled]).collect()
     }
 
     /// The same with the other losses for its task.
@@ -169,7 +181,10 @@ impl Contender {
         let map = self.map(n_components, 1.0);
         let (row, fit) = match &map {
             MapSpec::Identity => (0.0, 0.0),
-            MapSpec::Landmark(_) => (k * d + k * k / 2.0, 2.0 * k * k * d + 6.0 * k * k * k),
+            MapSpec::Landmark(_) => {
+                let inputs = if self.distance() == Distance::L1 { ABSOLUTE * d } else { d };
+                (k * inputs + k * k / 2.0, 2.0 * k * k * inputs + 2.0 * k * k * k)
+            }
             MapSpec::TensorSrht(spec) => (k * f64::from(spec.degree) * (d.log2() + 4.0), 0.0),
             MapSpec::Spectral(spec) if spec.frequencies == Frequencies::Sorf => (k * (1.5 * d.log2() + 20.0), 0.0),
             _ => (k * d, 0.0),
@@ -184,8 +199,9 @@ impl Contender {
         let passes = if has_path { PASSES.1 } else { PASSES.0 };
         let is_kept = n * k * 4.0 <= memory as f64 / 2.0;
         let mapped = if is_kept { 1.0 } else { passes };
+        let fresh = if is_kept { n * k * FRESH } else { 0.0 };
         let sample = n.min(if k <= 4096.0 { 4.0 * k } else { 4096.0 }) * k * k.min(4096.0);
-        mapped * n * row + fit + passes * n * k * (2.0 * m).max(STREAMED) + sample
+        mapped * n * row + fresh + fit + passes * n * k * (2.0 * m).max(STREAMED) + sample
     }
 
     /// In words.
@@ -219,6 +235,10 @@ pub(super) struct Size {
     pub(super) n_outputs: usize,
     /// bytes for all of it
     pub(super) memory: u64,
+}
+
+fn as_found() -> f64 {
+    1.0
 }
 
 /// What inputs are scaled by beside the default of their layout.

@@ -13,5 +13,5 @@ pub use contender::{Contender, Means};
 pub use deadline::Deadline;
 pub use lambda::{Candidate, FoldScores, LambdaChoice, Validation};
 pub use objective::Objective;
-pub use report::{Confirmation, SearchReport, Trial};
+pub use report::{Confirmation, SearchReport, Training, Trial};
 pub use search::{Found, SearchSpec, Strategy, search, tune};

@@ -10,6 +10,10 @@
 //! group i, (G−1)/G·Σ(θ₋ᵢ − mean)². The difference of two pipelines is judged by the same rows, so its error is taken of
 //! the differences: what is hard for both does not count.
 //!
+//! A model of two classes minimises a loss, not errors of the rare one, and its scores tell more than their sign. For F1 it is asked above which score it is largest:
+//! each half of the judges is decided by the other half's answer, so that the score of a pipeline stays one of rows that had no part in it, and where that is
+//! better than the sign, the model is to decide by the mean of both ([`Predictions::decide`]).
+//!
 //! Reference: Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981.
 
 use mercer_simd::Scalar;
@@ -78,7 +82,7 @@ impl Objective {
 /// What a pipeline said of the judges, beside what they are.
 #[derive(Clone, Debug)]
 pub(super) enum Predictions {
-    Classes { truth: Vec<u32>, predicted: Vec<u32>, counts: Vec<u64> },
+    Classes { truth: Vec<u32>, predicted: Vec<u32>, scores: Vec<f64>, counts: Vec<u64> },
     Real { truth: Array2<f64>, predicted: Array2<f64> },
 }
 
@@ -96,6 +100,9 @@ impl Predictions {
                 PanelTargets::Classes(truth) => {
                     classes.extend_from_slice(truth);
                     found.extend(scores.outer_iter().map(class_of));
+                    if scores.ncols() == 1 {
+                        values.extend(scores.iter().map(|&x| x.to_f64()));
+                    }
                 }
                 PanelTargets::Real(truth) => {
                     real.extend(truth.iter().copied());
@@ -107,7 +114,7 @@ impl Predictions {
         })?;
         Ok(match encoder {
             TargetEncoder::Classes { counts, .. } => {
-                Self::Classes { truth: classes, predicted: found, counts: counts.clone() }
+                Self::Classes { truth: classes, predicted: found, scores: values, counts: counts.clone() }
             }
             TargetEncoder::Real { centre } => {
                 let shape = (real.len() / centre.len(), centre.len());
@@ -120,15 +127,51 @@ impl Predictions {
     /// Those of further judges behind these.
     pub(super) fn append(&mut self, other: Self) {
         match (self, other) {
-            (Self::Classes { truth, predicted, .. }, Self::Classes { truth: t, predicted: p, .. }) => {
+            (
+                Self::Classes { truth, predicted, scores, .. },
+                Self::Classes { truth: t, predicted: p, scores: s, .. },
+            ) => {
                 truth.extend(t);
                 predicted.extend(p);
+                scores.extend(s);
             }
             (Self::Real { truth, predicted }, Self::Real { truth: t, predicted: p }) => {
                 truth.append(ndarray::Axis(0), t.view()).expect("as many targets");
                 predicted.append(ndarray::Axis(0), p.view()).expect("as many targets");
             }
             _ => unreachable!("one task"),
+        }
+    }
+
+    /// Decides between two classes above the score of the largest F1, found by the other half of the rows, where that is better than above 0; the mean of
+    /// both scores.
+    pub(super) fn decide(&mut self) -> Option<f64> {
+        let before = self.score(Objective::F1, None);
+        let Self::Classes { truth, predicted, scores, counts } = self else { return None };
+        if scores.len() != truth.len() || counts.len() != 2 {
+            return None;
+        }
+        let rare = u32::from(counts[1] <= counts[0]);
+        // By groups of the jackknife, so that what is left without one is dealt as evenly.
+        let half_of = |i: usize| i / GROUPS % 2;
+        let best = [0, 1].map(|half| {
+            best_threshold((0..truth.len()).filter(|&i| half_of(i) != half).map(|i| (scores[i], truth[i])), rare)
+        });
+        let decided = (0..truth.len()).map(|i| u32::from(scores[i] > best[half_of(i)])).collect();
+        let kept = std::mem::replace(predicted, decided);
+        if self.score(Objective::F1, None) > before {
+            return Some((best[0] + best[1]) / 2.0);
+        }
+        if let Self::Classes { predicted, .. } = self {
+            *predicted = kept;
+        }
+        None
+    }
+
+    /// Decides between two classes above a score.
+    pub(super) fn decide_above(&mut self, threshold: f64) {
+        if let Self::Classes { predicted, scores, .. } = self {
+            *predicted = scores.iter().map(|&score| u32::from(score > threshold)).collect();
         }
     }
 
@@ -143,7 +186,7 @@ impl Predictions {
     fn score(&self, objective: Objective, without: Option<usize>) -> f64 {
         let taken = |i: &usize| without.is_none_or(|group| i % GROUPS != group);
         match self {
-            Self::Classes { truth, predicted, counts } => {
+            Self::Classes { truth, predicted, counts, .. } => {
                 let pairs = (0..truth.len()).filter(taken).map(|i| (truth[i], predicted[i]));
                 if objective == Objective::F1 { f1(pairs, counts) } else { accuracy(pairs) }
             }
@@ -222,6 +265,24 @@ fn f1(pairs: impl Iterator<Item = (u32, u32)>, counts: &[u64]) -> f64 {
     met.iter().map(|&class| of(class)).sum::<f64>() / met.len().max(1) as f64
 }
 
+/// The score above which rows are of class 1 with the largest F1 of the rare class: halfway between two rows; 0 where there is no row of it.
+fn best_threshold(rows: impl Iterator<Item = (f64, u32)>, rare: u32) -> f64 {
+    // The rare class on top.
+    let sign = if rare == 1 { 1.0 } else { -1.0 };
+    let mut rows: Vec<(f64, bool)> = rows.map(|(score, class)| (sign * score, class == rare)).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let n_rare = rows.iter().filter(|row| row.1).count();
+    let (mut hits, mut best) = (0, (0.0, 0.0));
+    for (i, pair) in rows.windows(2).enumerate() {
+        hits += usize::from(pair[0].1);
+        let f1 = 2.0 * hits as f64 / (i + 1 + n_rare) as f64;
+        if pair[0].0 > pair[1].0 && f1 > best.0 {
+            best = (f1, f64::midpoint(pair[0].0, pair[1].0));
+        }
+    }
+    sign * best.1
+}
+
 fn r2(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let n = pairs.clone().count().max(1) as f64;
     let mean = pairs.clone().map(|(y, _)| y).sum::<f64>() / n;
@@ -235,7 +296,45 @@ mod tests {
     use super::*;
 
     fn classes(truth: &[u32], predicted: &[u32], counts: &[u64]) -> Predictions {
-        Predictions::Classes { truth: truth.to_vec(), predicted: predicted.to_vec(), counts: counts.to_vec() }
+        let [truth, predicted] = [truth, predicted].map(<[u32]>::to_vec);
+        Predictions::Classes { truth, predicted, scores: Vec::new(), counts: counts.to_vec() }
+    }
+
+    #[test]
+    fn the_threshold_of_the_largest_f1() {
+        // Above −0.5: three of three and one too many, 6/7; above 0.5: two of three, 4/5.
+        let rows = [(2.0, 1), (1.0, 1), (0.0, 0), (-0.25, 1), (-0.75, 0), (-3.0, 0)];
+        assert_eq!(best_threshold(rows.into_iter(), 1), -0.5);
+        // The same with the classes and signs of the scores changed.
+        assert_eq!(best_threshold(rows.into_iter().map(|(score, class)| (-score, 1 - class)), 0), 0.5);
+        assert_eq!(best_threshold([(1.0, 0), (2.0, 0)].into_iter(), 1), 0.0);
+    }
+
+    /// Scores of the rare class that are mostly below 0, and those of the other below them.
+    #[test]
+    fn a_threshold_is_taken_where_rows_that_did_not_choose_it_gain() {
+        let truth: Vec<u32> = (0..400).map(|i| u32::from(i % 7 == 0)).collect();
+        let below = |i: usize| ((i * 37) % 100) as f64 / 100.0;
+        let of = |offset: f64| {
+            let scores: Vec<f64> =
+                truth.iter().enumerate().map(|(i, &class)| f64::from(class) - offset - below(i)).collect();
+            let predicted = scores.iter().map(|&score| u32::from(score > 0.0)).collect();
+            Predictions::Classes { truth: truth.clone(), predicted, scores, counts: vec![342, 58] }
+        };
+        let mut some = of(0.5);
+        let before = some.score(Objective::F1, None);
+        let threshold = some.decide().unwrap();
+        assert!((-0.55..-0.45).contains(&threshold), "{threshold}");
+        // Half of the rare class is above 0; of the other rows' threshold all but those between two neighbours are right.
+        let after = some.score(Objective::F1, None);
+        assert!(before < 0.75 && after > 0.97, "{before}, then {after}");
+        // Where the sign is right already, nothing changes.
+        let mut right = of(0.0);
+        right.decide_above(-0.005);
+        let Predictions::Classes { predicted, .. } = &right else { unreachable!() };
+        assert_eq!(predicted, &truth);
+        assert_eq!(right.decide(), None);
+        assert_eq!(right.score(Objective::F1, None), 1.0);
     }
 
     /// The jackknife of a mean is its standard error: √(Σ(x − mean)²/(n(n−1))), here of n = 10 groups of one row.

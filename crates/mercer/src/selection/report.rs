@@ -28,11 +28,27 @@ pub struct Trial {
     pub score: Option<f64>,
     /// the standard error of that
     pub error: Option<f64>,
+    /// the score above which a row is of the second class, where it is not 0: that of the largest F1
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// from rows to score
     pub seconds: f64,
     /// why it failed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+/// A training of the chosen pipeline on all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Training {
+    /// features
+    pub n_components: usize,
+    /// what it took
+    pub seconds: f64,
+    /// what it was reckoned to take
+    pub reckoned: f64,
+    /// whether it gave a model before the time was over
+    pub is_kept: bool,
 }
 
 /// A score of rows that neither taught nor judged.
@@ -65,10 +81,16 @@ pub struct SearchReport {
     pub confirmation: Option<Confirmation>,
     /// pipelines that were not tried, as the time was over
     pub n_skipped: usize,
+    /// trainings on all rows: the model is that of the last that was kept
+    #[serde(default)]
+    pub trainings: Vec<Training>,
     /// whether the time ended the final training before its minimum
     pub ended_by_time: bool,
     /// whether no model of all rows could be had in time: it is then that of the last trial
     pub is_of_trial: bool,
+    /// the score above which the model takes a row for one of the second class, where it was moved from 0
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// of the search, without the final training
     pub seconds: f64,
 }

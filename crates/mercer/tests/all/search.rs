@@ -107,6 +107,30 @@ fn a_rare_class_is_judged_by_f1() {
     assert!(report.chosen().score.unwrap() > 0.6, "{:?}", report.chosen());
 }
 
+/// A class whose probability hardly anywhere reaches ½: its F1 is largest where a row is taken for one of it well below that.
+#[test]
+fn f1_moves_the_threshold_of_a_rare_class() {
+    let driver = Driver::new(2, &Silent).unwrap();
+    let rows = |n, seed| {
+        let chance = Stream::new(seed, Purpose::Start);
+        dataset(n, 2, seed, move |i, x| {
+            let p = 1.0 / (1.0 + (4.2 - 1.5 * f64::from(x[0])).exp());
+            f64::from(u8::from(((chance.bits(i as u64) >> 11) as f64) < p * (1_u64 << 53) as f64))
+        })
+    };
+    let f1 = |asked: &SearchSpec| {
+        let found = search(&rows(6000, 21), asked, Dtype::Float32, None, &driver).unwrap();
+        let report = found.model.evaluate(&driver, &rows(20_000, 22)).unwrap();
+        let Evaluation::Classification(report) = report else { panic!("classes") };
+        (found.search.threshold, report.classes[1].f1)
+    };
+    let (threshold, moved) = f1(&spec(3));
+    assert!(threshold.is_some_and(|threshold| threshold < 0.0), "{threshold:?}");
+    let (none, at_zero) = f1(&SearchSpec { probabilities: true, ..spec(3) });
+    assert_eq!(none, None);
+    assert!(moved > at_zero + 0.05, "{moved} and {at_zero}");
+}
+
 #[test]
 fn a_grid_tries_each_once_on_all_rows() {
     let driver = Driver::new(2, &Silent).unwrap();

@@ -196,6 +196,8 @@ where
         let search = SearchReport {
             ended_by_time: grown.ended_by_time,
             is_of_trial: grown.is_of_trial,
+            threshold: grown.threshold,
+            trainings: grown.trainings,
             ..self.report(chosen, confirmation)
         };
         Ok(Found { model, fit: grown.fit, spec: grown.spec, search })
@@ -274,7 +276,7 @@ where
         let rows = std::mem::take(&mut self.judges.confirming);
         let rows = self.dataset.subset(&format!("{}, rows that confirm", self.dataset.info().name), rows)?;
         let kept = self.best.as_ref().filter(|(at, ..)| *at == chosen);
-        let predictions = match kept {
+        let mut predictions = match kept {
             Some((_, pipeline, _)) => Predictions::of(pipeline, &self.encoder, &rows, self.driver)?,
             None => {
                 // The linear model is no longer there.
@@ -285,6 +287,9 @@ where
                 Predictions::of(&pipeline, &self.encoder, &rows, self.driver)?
             }
         };
+        if let Some(threshold) = self.trials[chosen].threshold {
+            predictions.decide_above(threshold);
+        }
         let scores = predictions.scores(self.objective);
         Ok(Some(Confirmation {
             score: scores.score,
@@ -313,6 +318,8 @@ where
             n_skipped: self.n_skipped,
             ended_by_time: false,
             is_of_trial: false,
+            threshold: None,
+            trainings: Vec::new(),
             seconds: self.seconds,
         }
     }

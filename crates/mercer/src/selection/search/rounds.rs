@@ -114,7 +114,7 @@ where
         }
         let best = self.ranked(since).into_iter().map(|at| self.trials[at].contender).find(|c| !c.is_linear());
         let factor = if rung == 0 { 4.0 } else { 2.0 };
-        best.map_or(Vec::new(), |best| best.near(self.dataset.info().layout, factor))
+        best.map_or(Vec::new(), |best| best.near(self.dataset.info().layout, factor, rung + 1 == RUNGS))
     }
 
     fn first_contenders(&self) -> Vec<Contender> {

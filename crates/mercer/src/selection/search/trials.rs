@@ -7,7 +7,7 @@ use mercer_simd::Scalar;
 use super::super::contender::{Contender, Means};
 use super::super::deadline::Deadline;
 use super::super::judges::is_late;
-use super::super::objective::{Predictions, Scores};
+use super::super::objective::{Objective, Predictions, Scores};
 use super::super::report::Trial;
 use super::rounds::Rung;
 use super::{Fitted, Search};
@@ -54,12 +54,16 @@ where
             lambda: None,
             score: None,
             error: None,
+            threshold: None,
             seconds: start.elapsed().as_secs_f64(),
             failure: None,
         };
         let in_time = !matches!(tried, Err(Error::Interrupted));
         match tried {
-            Ok((predictions, (pipeline, fit))) => {
+            Ok((mut predictions, (pipeline, fit))) => {
+                if self.decides_by_threshold() {
+                    trial.threshold = predictions.decide();
+                }
                 let scores = predictions.scores(self.objective);
                 trial.lambda = Some(pipeline.spec().learner.lambda);
                 trial.n_judges = predictions.n_rows() as u64;
@@ -76,6 +80,11 @@ where
         }
         self.trials.push(trial);
         Ok(in_time)
+    }
+
+    /// Whether a model is to decide above the score of the largest F1: probabilities would say something else.
+    fn decides_by_threshold(&self) -> bool {
+        self.objective == Objective::F1 && !self.spec.probabilities
     }
 
     /// γ in numbers.
@@ -97,17 +106,23 @@ where
     }
 
     /// λ of the last trial that differs in nothing but its size, its means and, as little as there is, its width: as many rows again share the
-    /// penalty of as many.
+    /// penalty of as many. Another penalty is one of what this round found.
     fn known_lambda(&self, contender: &Contender, rung: &Rung) -> Option<f64> {
         let is_alike = |trial: &&Trial| {
-            let Contender { width, means, balanced, .. } = *contender;
-            trial.rung < rung.at && Contender { width, means, balanced, ..trial.contender } == *contender
+            let Contender { width, means, balanced, penalty, .. } = *contender;
+            trial.rung < rung.at && Contender { width, means, balanced, penalty, ..trial.contender } == *contender
+        };
+        let is_it = |trial: &&Trial| {
+            let Contender { penalty, .. } = *contender;
+            penalty != trial.contender.penalty && Contender { penalty, ..trial.contender } == *contender
         };
         let apart = |trial: &Trial| (trial.contender.width / contender.width).ln().abs();
         let later_or_nearer = |a: &&Trial, b: &&Trial| apart(a).total_cmp(&apart(b)).then(b.rung.cmp(&a.rung));
-        let alike = self.trials.iter().filter(|trial| trial.lambda.is_some()).filter(is_alike);
-        let nearest = alike.min_by(later_or_nearer)?;
-        nearest.lambda.map(|lambda| lambda * nearest.n_rows as f64 / rung.n_rows as f64)
+        let known = || self.trials.iter().filter(|trial| trial.lambda.is_some());
+        let of_round = known().filter(is_it).rfind(|trial| trial.rung == rung.at);
+        let nearest = of_round.or_else(|| known().filter(is_alike).min_by(later_or_nearer))?;
+        let rows = nearest.n_rows as f64 / rung.n_rows as f64;
+        nearest.lambda.map(|lambda| lambda * rows * contender.penalty / nearest.contender.penalty)
     }
 
     /// Fits a pipeline to the rows of each fold, and predicts those that judge it; the pipeline is that of the first.
