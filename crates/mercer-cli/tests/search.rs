@@ -65,6 +65,20 @@ fn a_page_shows_the_search() {
     assert!(!page.contains(">NaN") && !page.contains("\"NaN"), "a number that is none");
 }
 
+/// Limits as people write them; what is no number of bytes is refused.
+#[test]
+fn memory_in_every_unit() {
+    let folder = Folder::new();
+    corners(&folder);
+    for memory in ["2GB", "2G", "1.5gib", "900000k", "2000000000"] {
+        folder.ok(&format!("train corners.csv --auto --trials 2 --memory {memory}"));
+    }
+    for memory in ["2gigs", "GB", "-1G", "1XB"] {
+        let refused = folder.run(&format!("train corners.csv --auto --trials 2 --memory={memory}"));
+        assert!(refused.status != Some(0) && refused.stderr.contains("800MB or 2GB"), "{memory}: {refused:?}");
+    }
+}
+
 /// What `tune` prints trains what it found.
 #[test]
 fn the_command_that_tune_prints_trains() {

@@ -109,7 +109,7 @@ pub(crate) struct TrainArgs {
     pub(crate) learner: LearnerArgs,
     #[command(flatten)]
     pub(crate) search: AutoArgs,
-    /// Memory for features that are kept between passes, such as 800M or 2G; half of what is free if not given.
+    /// Memory for features that are kept between passes, such as 800MB or 2GB; half of what is free if not given.
     /// Changes no result but that of sgd, which shuffles rows it does not keep less well. With --auto, memory for all
     #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = "Run")]
     pub(crate) memory: Option<u64>,
@@ -144,17 +144,24 @@ pub(crate) struct RunArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// A number of bytes: 2000000000, 512M, 1.5G.
+/// A number of bytes: 2000000000, 512M, 1.5GB, 2GiB.
 pub(crate) fn byte_count(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.char_indices().last() {
-        Some((at, 'k' | 'K')) => (&text[..at], 1e3),
-        Some((at, 'm' | 'M')) => (&text[..at], 1e6),
-        Some((at, 'g' | 'G')) => (&text[..at], 1e9),
-        _ => (text, 1.0),
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
+    let unit = match text[digits.len()..].trim_start().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => f64::NAN,
     };
     match digits.parse::<f64>() {
         Ok(number) if number >= 0.0 && number * unit < 1e18 => Ok((number * unit) as u64),
-        _ => Err("must be bytes, such as 800M or 2G".to_owned()),
+        _ => Err("must be bytes, such as 800MB or 2GB".to_owned()),
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct TuneArgs {
     /// Type of all numbers
     #[arg(long, value_enum, default_value_t = DtypeName::Float32, help_heading = "Run")]
     pub(crate) dtype: DtypeName,
-    /// Memory for all of it, such as 800M or 2G; half of what is free if not given
+    /// Memory for all of it, such as 800MB or 2GB; half of what is free if not given
     #[arg(long, value_name = "BYTES", value_parser = byte_count, help_heading = "Run")]
     pub(crate) memory: Option<u64>,
     #[command(flatten)]
