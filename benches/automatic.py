@@ -117,7 +117,7 @@ def space(name, rows, n_classes):
 def search(name):
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
     from sklearn.metrics import accuracy_score, f1_score
-    from sklearn.model_selection import HalvingRandomSearchCV
+    from sklearn.model_selection import HalvingRandomSearchCV, StratifiedKFold
     from sklearn.pipeline import Pipeline
 
     rows, labels, test, test_labels = read(name)
@@ -129,7 +129,8 @@ def search(name):
         n_candidates=CANDIDATES,
         min_resources="exhaust",
         factor=FACTOR,
-        cv=FOLDS,
+        # A number would not be stratified: a pipeline of placeholders is no classifier yet, and rows of some files are sorted by class.
+        cv=StratifiedKFold(FOLDS, shuffle=True, random_state=0),
         scoring="f1" if name == "w8a" else "accuracy",
         n_jobs=2,
         random_state=0,
