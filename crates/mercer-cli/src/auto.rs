@@ -13,12 +13,16 @@ use mercer::selection::{Confirmation, Found, Objective, SearchReport, SearchSpec
 
 use crate::args::LimitArgs;
 use crate::failure::Failure;
-use crate::memory::{half_of_available, resident_bytes};
-use crate::report::{Axis, Block, Cell, Figure, Panel, Point, Section, Series, Style, Table};
+use crate::memory::half_of_available;
+use crate::report::{Axis, Block, Cell, Figure, Panel, Point, Section, Series, Style, Table, command_line_of};
 use crate::text::{count, number, percent};
 
 /// Of the time, what is left for scoring, saving and reporting.
 const RESERVE: f64 = 0.06;
+/// Bytes of the program and its threads.
+const PROGRAM: u64 = 64 << 20;
+/// Bytes for a search where nothing says more.
+const DEFAULT: u64 = 2 << 30;
 /// Trials shown of a search.
 const SHOWN: usize = 8;
 
@@ -48,7 +52,7 @@ pub(crate) fn find(
         objective: limits.objective.map(Into::into),
         task: asked.task,
         trials: limits.trials,
-        memory: memory_left(asked.memory),
+        memory: memory_left(asked.memory, limits.time.is_some(), dataset),
         confirm: !asked.has_test,
         probabilities: asked.probabilities,
         seed: asked.seed,
@@ -57,12 +61,13 @@ pub(crate) fn find(
     Ok(search(dataset, &spec, asked.dtype, deadline, driver)?)
 }
 
-/// Bytes that a search may take of a limit for all, or half of what is free.
-pub(crate) fn memory_left(limit: Option<u64>) -> u64 {
+/// Bytes that a search may take: of a limit for all, or half of what is free. Without a time nothing may depend on the machine.
+pub(crate) fn memory_left(limit: Option<u64>, has_time: bool, dataset: &Dataset) -> u64 {
     match limit {
-        // What is there already counts, and what the allocator does not give back.
-        Some(limit) => limit.saturating_sub(resident_bytes().unwrap_or(0)) / 10 * 8,
-        None => half_of_available().unwrap_or(2 << 30),
+        // Reading takes about what is read once more, and the allocator keeps some.
+        Some(limit) => limit.saturating_sub(2 * dataset.table().memory() + PROGRAM) / 10 * 9,
+        None if has_time => half_of_available().unwrap_or(DEFAULT),
+        None => DEFAULT,
     }
 }
 
@@ -103,8 +108,9 @@ pub(crate) fn flags(spec: &PipelineSpec) -> String {
     if spec.map != MapSpec::Identity {
         flags.push(format!("--n-components {}", spec.map.n_components(1)));
     }
-    if spec.map.landmarks().is_some_and(|map| map.budget.balanced) {
-        flags.push("--balanced".to_owned());
+    if let Some(map) = spec.map.landmarks() {
+        flags.push(format!("--budget {}", map.budget.method.name().replace('_', "-")));
+        flags.extend(map.budget.balanced.then(|| "--balanced".to_owned()));
     }
     flags.push(format!("--learner {}", spec.learner.loss.learner()));
     match spec.learner.loss {
@@ -120,8 +126,35 @@ pub(crate) fn flags(spec: &PipelineSpec) -> String {
     flags.join(" ")
 }
 
-/// What was tried, and why this was chosen: lines of a summary, with a name or of the one before.
-pub(crate) fn facts(search: &SearchReport) -> Vec<(String, String)> {
+/// Flags of a search and of reports, and whether a value follows them.
+const OF_SEARCH: [(&str, bool); 18] = [
+    ("--auto", false),
+    ("--time", true),
+    ("--trials", true),
+    ("--objective", true),
+    ("--memory", true),
+    ("--seed", true),
+    ("--kernels", true),
+    ("--widths", true),
+    ("--learners", true),
+    ("--preprocess", true),
+    ("--means", true),
+    ("--degrees", true),
+    ("--class-weights", true),
+    ("--strategy", true),
+    ("--report", true),
+    ("--json", false),
+    ("--output", true),
+    ("-o", true),
+];
+
+/// The command that trains what a search found, from the same files.
+pub(crate) fn command(spec: &PipelineSpec) -> String {
+    command_line_of("train", &OF_SEARCH, &flags(spec))
+}
+
+/// What was tried, and why this was chosen: lines of a summary, with a name or of the one before; `has_test` where rows of their own test the model.
+pub(crate) fn facts(search: &SearchReport, has_test: bool) -> Vec<(String, String)> {
     let (n, judges) = (count(search.trials.len() as u64), count(search.chosen().n_judges));
     let skipped = match search.n_skipped {
         0 => String::new(),
@@ -141,6 +174,9 @@ pub(crate) fn facts(search: &SearchReport) -> Vec<(String, String)> {
         let value = with_error(search.objective, confirmation.score, confirmation.error);
         let (rows, interval) = (count(confirmation.n_rows), interval(confirmation));
         lines.push(format!("on {rows} rows that took no part in the search: {value}{interval}"));
+    }
+    if search.confirmation.is_none() && !has_test {
+        lines.push("no rows confirmed the choice: its score is the best of many, and too good".to_owned());
     }
     if !search.trainings.is_empty() {
         let shown = |training: &Training| {
@@ -174,35 +210,45 @@ fn last_first(search: &SearchReport) -> Vec<&Trial> {
 }
 
 /// The search in charts and a table.
-pub(crate) fn section(search: &SearchReport) -> Section {
+pub(crate) fn section(search: &SearchReport, has_test: bool) -> Section {
     let unit = if search.objective == Objective::Accuracy { 100.0 } else { 1.0 };
     let label = match search.objective {
         Objective::Accuracy => "accuracy of the rows that judge, %".to_owned(),
         other => format!("{} of the rows that judge", other.name()),
     };
-    let by = |axis: Axis, x: fn(&Trial) -> f64| {
+    let by = |axis: Axis, x: &dyn Fn(usize, &Trial) -> f64| {
         let of_kind = |name: &str, takes: &dyn Fn(&Trial) -> bool| {
-            let points = search.trials.iter().filter(|trial| trial.score.is_some() && takes(trial)).map(|trial| {
+            let takes = |(_, trial): &(usize, &Trial)| trial.score.is_some() && takes(trial);
+            let points = search.trials.iter().enumerate().filter(takes).map(|(at, trial)| {
                 let (y, error) = (unit * score(trial), unit * trial.error.unwrap_or(0.0));
                 let note = format!("{}: {}", trial.description, with_error(search.objective, y / unit, error / unit));
-                Point { x: x(trial), y, error: Some((y - error, y + error)), note }
+                Point { x: x(at, trial), y, error: Some((y - error, y + error)), note }
             });
             Series { name: name.to_owned(), style: Style::Points, points: points.collect() }
         };
         let chosen = search.chosen();
-        let series = vec![
-            of_kind("linear", &|trial| trial.contender.is_linear()),
-            of_kind("kernels", &|trial| !trial.contender.is_linear() && !std::ptr::eq(trial, chosen)),
-            of_kind("chosen", &|trial| std::ptr::eq(trial, chosen)),
-        ];
-        let series = series.into_iter().filter(|series| !series.points.is_empty()).collect();
+        let mut series: Vec<Series> = kinds(search)
+            .into_iter()
+            .map(|kind| of_kind(kind, &|trial| kind_of(trial) == kind && !std::ptr::eq(trial, chosen)))
+            .collect();
+        series.push(of_kind("chosen", &|trial| std::ptr::eq(trial, chosen)));
+        series.retain(|series| !series.points.is_empty());
         Panel { x: axis, y: Axis::linear(label.clone()), series, ..Panel::default() }
     };
+    let mut ends: Vec<f64> = Vec::new();
+    for trial in &search.trials {
+        ends.push(ends.last().unwrap_or(&0.0) + trial.seconds);
+    }
     let note = "Bars are a standard error to either side.";
     let figures = vec![
-        Figure::new("Score by features", note, &by(Axis::log("features"), |trial| trial.n_components as f64)),
-        Figure::new("Score by time", note, &by(Axis::log("seconds of the trial"), |trial| trial.seconds.max(1e-3))),
-        Figure::new("Score by rows", note, &by(Axis::log("rows learned from"), |trial| trial.n_rows as f64)),
+        Figure::new("Score by features", note, &by(Axis::log("features"), &|_, trial| trial.n_components as f64)),
+        Figure::new("Score by time", note, &by(Axis::log("seconds of the trial"), &|_, trial| trial.seconds.max(1e-3))),
+        Figure::new("Score by rows", note, &by(Axis::log("rows learned from"), &|_, trial| trial.n_rows as f64)),
+        Figure::new(
+            "The search as it went",
+            note,
+            &by(Axis::linear("seconds of all trials so far"), &|at, _| ends[at]),
+        ),
     ];
     let mut table =
         Table::new(["round", "pipeline", "rows", "features", "lambda", "score", "standard error", "seconds"]);
@@ -223,10 +269,33 @@ pub(crate) fn section(search: &SearchReport) -> Section {
             Cell::Number(trial.seconds, format!("{:.2}", trial.seconds)),
         ]);
     }
-    let mut words: Vec<String> = facts(search).into_iter().map(|(_, line)| line).collect();
+    let mut words: Vec<String> = facts(search, has_test).into_iter().map(|(_, line)| line).collect();
     // The table has the trials.
     words.retain(|line| !line.contains(" rows, ") || line.contains("trials in"));
     Section::new("The search", words.join(". ") + ".", vec![Block::Figures(figures), Block::Table(table)])
+}
+
+/// What a trial's features are, for the colours of a chart.
+fn kind_of(trial: &Trial) -> &'static str {
+    match (&trial.spec.map, &trial.contender.kernel) {
+        (MapSpec::Identity, _) => "linear",
+        (MapSpec::Landmark(_), KernelFamily::Rbf) => "RBF, landmarks",
+        (MapSpec::Landmark(_), KernelFamily::Laplace) => "Laplace, landmarks",
+        (MapSpec::Landmark(_), _) => "other kernels, landmarks",
+        (MapSpec::Spectral(_), _) => "waves",
+        _ => "products",
+    }
+}
+
+/// Those there are, in the order in which they were first tried.
+fn kinds(search: &SearchReport) -> Vec<&'static str> {
+    let mut kinds = Vec::new();
+    for kind in search.trials.iter().map(kind_of) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
 }
 
 /// Why the chosen pipeline was chosen.

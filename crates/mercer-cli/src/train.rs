@@ -7,7 +7,7 @@ use mercer::Driver;
 use mercer::dataset::Dataset;
 use mercer::metrics::ApproximationReport;
 use mercer::model::Model;
-use mercer::pipeline::{Evaluation, FitReport};
+use mercer::pipeline::{Evaluation, FitReport, PipelineSpec};
 use mercer::selection::SearchReport;
 use serde_json::{Map, Value, json};
 
@@ -29,8 +29,8 @@ struct Trained {
     model: Model,
     report: FitReport,
     approximation: Option<ApproximationReport>,
-    /// of `--auto`
-    search: Option<SearchReport>,
+    /// of `--auto`, and the pipeline that it found
+    search: Option<(SearchReport, PipelineSpec)>,
     test: Option<Evaluation>,
     seconds: Vec<(&'static str, f64)>,
     /// bytes that were resident in each stage
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
             start,
         };
         let found = find(&dataset, &args.search.limits, &asked, &driver)?;
-        (found.model, found.fit, Some(found.search))
+        (found.model, found.fit, Some((found.search, found.spec)))
     } else {
         spec.map = args.map.sized(spec.map, dataset.n_rows())?;
         if let Some(landmarks) = &landmarks {
@@ -152,7 +152,7 @@ impl Trained {
             "output": args.output.as_deref().map(in_json),
             "report": args.report.as_deref().map(in_json),
         });
-        if let Some(search) = &self.search {
+        if let Some((search, _)) = &self.search {
             object["search"] = json!(search);
         }
         if let Some(test) = &self.test {

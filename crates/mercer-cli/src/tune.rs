@@ -34,12 +34,12 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Failure> {
     };
     let (dataset, _) = rows.with_targets(&driver)?;
     let spec = SearchSpec {
-        contenders: args.space.contenders().map_err(Failure::Usage)?,
+        contenders: args.space.contenders(args.seed, args.limits.trials).map_err(Failure::Usage)?,
         strategy: args.space.strategy(),
         objective: args.limits.objective.map(Into::into),
         task,
         trials: args.limits.trials,
-        memory: memory_left(args.memory),
+        memory: memory_left(args.memory, args.limits.time.is_some(), &dataset),
         confirm: true,
         probabilities: false,
         seed: args.seed,
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Failure> {
         writeln!(out, "{object:#}")?;
         return Ok(());
     }
-    for (name, words) in auto::facts(&search) {
+    for (name, words) in auto::facts(&search, false) {
         writeln!(out, "{name:<12}{words}")?;
     }
     let failed: Vec<_> = search.trials.iter().filter_map(|t| t.failure.as_ref().map(|f| (&t.description, f))).collect();
@@ -70,6 +70,6 @@ pub(crate) fn run(args: &TuneArgs) -> Result<(), Failure> {
     if !failed.is_empty() {
         writeln!(out, "            {} of the trials", percent(failed.len() as f64 / search.trials.len() as f64))?;
     }
-    writeln!(out, "\nmercer train {} {flags}", args.rows.data.join(" "))?;
+    writeln!(out, "\n{}", auto::command(&pipeline))?;
     Ok(())
 }

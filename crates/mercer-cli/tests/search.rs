@@ -23,7 +23,7 @@ fn corners(folder: &Folder) {
 fn the_same_trials_give_the_same_model() {
     let folder = Folder::new();
     corners(&folder);
-    let flags = "train corners.csv --auto --trials 8 --seed 4";
+    let flags = "train corners.csv --auto --trials 20 --seed 4";
     let report = folder.json(&format!("{flags} -o first.mercer --threads 1"));
     folder.ok(&format!("{flags} -o second.mercer --threads 2"));
     assert_eq!(folder.read("first.mercer"), folder.read("second.mercer"));
@@ -96,6 +96,61 @@ fn the_command_that_tune_prints_trains() {
     assert!(trained["test"]["accuracy"].as_f64().unwrap() > 0.9, "{last}");
 }
 
+/// Columns and files that need flags and quotes are in the command too, and what was of the search is not.
+#[test]
+fn what_was_found_trains_from_the_same_columns() {
+    let folder = Folder::new();
+    corners(&folder);
+    folder.write("the corners.csv", folder.text("corners.csv").replace(",same", ",9").replace(",other", ",8"));
+    let data = ["the corners.csv", "--target", "class", "--task", "classification"];
+    let run = |before: &str, behind: &[&str]| {
+        let output = folder.command(before).args(data).args(behind).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let found = run("tune", &["--trials=4", "--seed", "2"]);
+    let last = found.lines().last().unwrap_or_default();
+    let start = "mercer train 'the corners.csv' --target class --task classification --preprocess ";
+    assert!(last.starts_with(start) && last.ends_with("--seed 2") && !last.contains("trials"), "{last}");
+    run("train", &["--auto", "--trials", "4", "--report", "page.html"]);
+    assert!(folder.text("page.html").contains("What was found, without the search"));
+}
+
+/// A range of widths: drawn from by chance, the same for a seed; in steps by the others.
+#[test]
+fn widths_of_a_range() {
+    let folder = Folder::new();
+    corners(&folder);
+    let widths = |flags: &str| -> Vec<f64> {
+        let report =
+            folder.json(&format!("tune corners.csv --kernels rbf,poly --degrees 2,3 --widths 0.1..10 {flags}"));
+        let trials = report["search"]["trials"].as_array().unwrap().clone();
+        let kernels =
+            trials.iter().filter(|trial| trial["contender"]["kernel"]["name"] != "linear" && trial["rung"] == 0);
+        kernels.map(|trial| trial["contender"]["width"].as_f64().unwrap()).collect()
+    };
+    let (first, second) = (widths("--strategy random --trials 20"), widths("--strategy random --trials 20"));
+    assert_eq!(first, second);
+    assert_ne!(first, widths("--strategy random --trials 20 --seed 1"));
+    assert!(first.iter().all(|width| (0.1..10.0).contains(width)), "{first:?}");
+    assert!(first.len() >= 4 && first.windows(2).any(|pair| pair[0] != pair[1]), "{first:?}");
+    let grid =
+        folder.json("tune corners.csv --kernels rbf --widths 0.1..10 --class-weights uniform,balanced --strategy grid");
+    // Five widths by two weights, and the linear model.
+    assert_eq!(grid["search"]["trials"].as_array().unwrap().len(), 11, "{grid}");
+}
+
+/// Too few rows to keep some out: the score is called what it is.
+#[test]
+fn few_rows_confirm_nothing_and_say_so() {
+    let folder = Folder::new();
+    corners(&folder);
+    let few: String = folder.text("corners.csv").lines().take(121).map(|line| format!("{line}\n")).collect();
+    folder.write("few.csv", few);
+    assert!(folder.ok("train few.csv --auto --trials 4").contains("no rows confirmed the choice"));
+    assert!(!folder.ok("train corners.csv --auto --trials 4").contains("no rows confirmed the choice"));
+}
+
 #[test]
 fn refusals() {
     let folder = Folder::new();
@@ -108,6 +163,7 @@ fn refusals() {
         ("train rows.csv --auto --trials 0", "trials is 0"),
         ("train rows.csv --auto --objective r2", "objective is r2"),
         ("tune rows.csv --widths 0", "--widths has 0"),
+        ("tune rows.csv --widths 3..1", "smaller to a larger"),
     ] {
         let run = folder.run(arguments);
         assert_eq!(run.status, Some(2), "{arguments}: {run:?}");

@@ -63,8 +63,31 @@ pub(crate) fn save(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// The command line as a shell takes it again; words that are no text as far as they are.
 pub(crate) fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    ["mercer".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    joined(&words())
+}
+
+/// This command line as one of another subcommand: without some flags, of which it is known whether a value follows, and with others behind.
+pub(crate) fn command_line_of(subcommand: &str, without: &[(&str, bool)], with: &str) -> String {
+    let mut kept = vec![subcommand.to_owned()];
+    let mut words = words().into_iter().skip(1);
+    while let Some(word) = words.next() {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        match without.iter().find(|(flag, _)| *flag == name) {
+            // `--flag=value` is one word.
+            Some((_, true)) if !word.contains('=') => drop(words.next()),
+            Some(_) => (),
+            None => kept.push(word),
+        }
+    }
+    format!("{} {with}", joined(&kept))
+}
+
+fn words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+fn joined(words: &[String]) -> String {
+    std::iter::once("mercer".to_owned()).chain(words.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" ")
 }
 
 fn quoted(word: &str) -> String {

@@ -3,6 +3,8 @@
 mod classes;
 mod values;
 
+use std::fmt::Write;
+
 use mercer::metrics::{Interval, wilson};
 use mercer::pipeline::Evaluation;
 use mercer::selection::{Candidate, LambdaChoice};
@@ -31,7 +33,8 @@ pub(super) fn page(trained: &Trained, values: Option<&Values>, args: &TrainArgs)
             Vec::new(),
         )],
     };
-    sections.extend(trained.search.as_ref().map(crate::auto::section));
+    let section = |(search, _): &(_, _)| crate::auto::section(search, trained.test.is_some());
+    sections.extend(trained.search.as_ref().map(section));
     sections.extend(trained.report.lambda.as_ref().map(lambda).transpose()?);
     let mut known = joined(facts(trained, args));
     // It has a section of its own.
@@ -46,11 +49,20 @@ pub(super) fn page(trained: &Trained, values: Option<&Values>, args: &TrainArgs)
         ],
     ));
     let spec = serde_json::to_string_pretty(&trained.model.header().spec).unwrap_or_default();
-    let blocks = vec![Block::Code("Command".into(), command_line()), Block::Code("The model in numbers".into(), spec)];
-    let note = match args.search.limits.time {
-        None => "The same command, data and version give the same model; the number of threads changes nothing.",
-        Some(_) => "Within a time the model depends on the machine; what was found trains again by its numbers below.",
+    let mut blocks = vec![Block::Code("Command".into(), command_line())];
+    if let Some((_, found)) = &trained.search {
+        blocks.push(Block::Code("What was found, without the search".into(), crate::auto::command(found)));
+    }
+    blocks.push(Block::Code("The model in numbers".into(), spec));
+    let mut note = match args.search.limits.time {
+        None => "The same command, data and version give the same model; the number of threads changes nothing.".into(),
+        Some(_) => {
+            "Within a time the model depends on the machine; the second command trains what was found.".to_owned()
+        }
     };
+    if let Some(threshold) = trained.search.as_ref().and_then(|(search, _)| search.threshold) {
+        write!(note, " It leaves scores as they are; those of this model are moved by {}.", number(-threshold)).ok();
+    }
     sections.push(Section::new("To do it again", note, blocks));
     let name = &trained.dataset.info().name;
     Ok(Page { title: format!("Training on {name}"), subtitle: subtitle(trained), sections })

@@ -41,7 +41,8 @@ fn fact(name: &str, words: impl Into<String>) -> Fact {
 pub(super) fn facts(trained: &Trained, args: &TrainArgs) -> Vec<Fact> {
     let mut facts = vec![fact("data", data(trained)), fact("", target(trained, args))];
     facts.extend(encoding(trained));
-    facts.extend(trained.search.iter().flat_map(crate::auto::facts));
+    let has_test = trained.test.is_some();
+    facts.extend(trained.search.iter().flat_map(|(search, _)| crate::auto::facts(search, has_test)));
     facts.push(fact("preprocess", preprocess(trained, args)));
     facts.extend(map(trained, args));
     facts.extend(learner_lines(trained, args));

@@ -5,8 +5,8 @@
 //! | method | choice | candidates | kernel values | reference |
 //! |---|---|---|---|---|
 //! | `uniform` | by chance | m | 0 | |
-//! | `random_cholesky` | by chance in proportion to what those chosen do not explain | 8m | n·m | CETW24, EET24 |
-//! | `leverage` | by ridge leverage scores, which halves of the rows estimate for the next | 8m | n·m | MM17 |
+//! | `random_cholesky` | by chance in proportion to what those chosen do not explain | 8m, of many 2m | n·m | CETW24, EET24 |
+//! | `leverage` | by ridge leverage scores, which halves of the rows estimate for the next | 8m, of many 2m | n·m | MM17 |
 //! | `columns` | the largest pivots of the candidates' kernel matrix | 2m | n² | CM21 3.3.1 |
 //! | `farthest` | the one farthest from those chosen | 8m | n·m | G85 |
 //! | `kmeans_pp` | by chance in proportion to the squared distance from those chosen | 8m | n·m | AV07 |
@@ -115,6 +115,8 @@ impl BudgetMethod {
             Self::Uniform => m,
             // Their whole kernel matrix is made.
             Self::Columns => (2 * m).max(1024),
+            // Of many, fewer for each: the cost grows with n·m².
+            Self::RandomCholesky | Self::Leverage => (8 * m).clamp(4096, (2 * m).max(16_384)),
             _ => (8 * m).max(4096),
         };
         wanted.min(usize::try_from(n_rows).unwrap_or(usize::MAX))

@@ -187,6 +187,14 @@ impl Table {
         matches!(self.origin, Origin::Memory(_))
     }
 
+    /// Bytes of the rows that are kept, none where they are read again.
+    pub fn memory(&self) -> u64 {
+        match &self.origin {
+            Origin::Memory(blocks) => blocks.iter().map(|block| block.memory() as u64).sum(),
+            Origin::Stream(_) => 0,
+        }
+    }
+
     /// Checks that every target fits `encoder`: no label it does not know, as many values in a row.
     ///
     /// # Errors

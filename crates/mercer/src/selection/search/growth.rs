@@ -115,22 +115,12 @@ where
 
     /// The model of the trial, where the time was over before there was any of all rows.
     fn grown_of_trial(&mut self, chosen: usize) -> Result<Grown<T>> {
-        match self.best.take() {
-            Some((at, pipeline, fit)) if at == chosen => {
-                let spec = self.trials[chosen].spec.clone();
-                let grown = Grown {
-                    pipeline,
-                    fit,
-                    spec,
-                    ended_by_time: true,
-                    is_of_trial: true,
-                    threshold: None,
-                    trainings: Vec::new(),
-                };
-                grown.deciding(self.trials[chosen].threshold)
-            }
-            _ => Err(Error::Interrupted),
-        }
+        let of_trial = self.best.iter_mut().find(|kept| kept.as_ref().is_some_and(|(at, _)| *at == chosen));
+        let Some((_, (pipeline, fit))) = of_trial.and_then(Option::take) else { return Err(Error::Interrupted) };
+        let spec = self.trials[chosen].spec.clone();
+        let (ended_by_time, is_of_trial, threshold, trainings) = (true, true, None, Vec::new());
+        let grown = Grown { pipeline, fit, spec, ended_by_time, is_of_trial, threshold, trainings };
+        grown.deciding(self.trials[chosen].threshold)
     }
 
     /// The pipeline that would be trained now.
@@ -177,13 +167,13 @@ where
 
     /// Seconds for a unit of cost, by a trial.
     pub(super) fn unit_of(&self, trial: &Trial) -> f64 {
-        let size = self.size(trial.n_rows, trial.n_components);
         let has_path = trial.spec.learner.lambda == Lambda::Auto;
-        trial.seconds / (trial.contender.cost(size, has_path) * self.n_folds[trial.rung] as f64)
+        let cost = self.cost(&trial.contender, (trial.n_rows, trial.n_components), has_path);
+        trial.seconds / (cost * self.n_folds[trial.rung] as f64)
     }
 
     fn cost_of_all(&self, contender: &Contender, n_components: usize) -> f64 {
-        contender.cost(self.size(self.dataset.n_rows(), n_components), false)
+        self.cost(contender, (self.dataset.n_rows(), n_components), false)
     }
 
     /// As many features as memory allows and a share of the time that is left.
@@ -199,13 +189,11 @@ where
             (Means::Transforms, Some(_)) => MOST,
             (Means::Transforms, None) => WORTH * FINAL,
         };
-        let gamma = if contender.kernel.has_gamma() { 1.0 } else { f64::NAN };
         let fits = |n_components: usize| {
-            let spec = contender.pipeline(contender.map(n_components, gamma), Lambda::Value(1.0), self.task(), 0);
+            let spec = self.spec_for_size(contender, n_components);
             let seconds = self.cost_of_all(contender, n_components) * unit;
             let in_time = left.is_none_or(|left| seconds <= share * left);
-            // A quarter is for features that are kept.
-            in_time && bytes(&spec, self.size(n_rows as u64, n_components), T::DTYPE) <= self.spec.memory / 4 * 3
+            in_time && bytes(&spec, self.size(n_rows as u64, n_components), T::DTYPE).0 <= self.spec.memory
         };
         let ladder = (9..=15).flat_map(|power| (4..8).map(move |quarter| quarter << (power - 2)));
         let sizes = ladder.take_while(|&n| n <= MOST).map(|n: usize| n.min(most));

@@ -29,11 +29,12 @@ use serde::{Deserialize, Serialize};
 use self::rounds::RUNGS;
 use super::contender::{Contender, Size, bytes};
 use super::deadline::Deadline;
-use super::judges::Judges;
+use super::judges::{Judges, is_late};
 use super::objective::{Objective, Predictions, Scores};
 use super::report::{Confirmation, SearchReport, Trial};
 use crate::dataset::{Dataset, TargetEncoder, Task};
 use crate::driver::Driver;
+use crate::learners::Lambda;
 use crate::model::{AnyPipeline, Model};
 use crate::pipeline::{FitReport, Pipeline, PipelineSpec};
 use crate::preprocess::PreprocessSpec;
@@ -138,14 +139,17 @@ struct Search<'a, T> {
     scores: Vec<Option<Scores>>,
     /// folds that judged in each round
     n_folds: [usize; RUNGS],
-    /// the last trial's model that is the best of its round
-    best: Option<(usize, Pipeline<T>, FitReport)>,
+    /// the last trials' models that are the best of their rounds: of the kernels, and of the linear ones
+    best: [Option<Kept<T>>; 2],
     n_skipped: usize,
     seconds: f64,
 }
 
 /// A pipeline, and how it was fitted.
 type Fitted<T> = (Pipeline<T>, FitReport);
+
+/// The model of a trial, by its place.
+type Kept<T> = (usize, Fitted<T>);
 
 impl<'a, T: Scalar> Search<'a, T>
 where
@@ -181,7 +185,7 @@ where
             trials,
             scores,
             n_folds: [1; RUNGS],
-            best: None,
+            best: [None, None],
             n_skipped: 0,
             seconds: 0.0,
         })
@@ -217,16 +221,34 @@ where
 
     fn size(&self, n_rows: u64, n_components: usize) -> Size {
         let (n_inputs, n_outputs) = (self.dataset.n_inputs(), self.encoder.n_outputs());
-        Size { n_rows, n_inputs, n_components, n_outputs, memory: self.spec.memory }
+        Size { n_rows, n_inputs, n_components, n_outputs }
     }
 
     /// With the memory that the training leaves for features.
     fn driver_for<'q>(&self, spec: &PipelineSpec, size: Size, deadline: &'q Deadline<'_>) -> Result<Driver<'q>> {
-        let needed = bytes(spec, size, T::DTYPE);
+        let (needed, _) = bytes(spec, size, T::DTYPE);
         if needed > self.spec.memory {
             return Err(Error::Memory { what: format!("{} features", size.n_components), bytes: needed.into() });
         }
-        Ok(self.driver.telling(deadline).with_memory((self.spec.memory - needed) / 4 * 3))
+        Ok(self.driver.telling(deadline).with_memory(self.room(needed)))
+    }
+
+    /// Bytes for features, where the rest of a training takes so many.
+    fn room(&self, needed: u64) -> u64 {
+        self.spec.memory.saturating_sub(needed) / 10 * 9
+    }
+
+    /// [`Contender::cost`] with the memory there is.
+    fn cost(&self, contender: &Contender, (n_rows, n_components): (u64, usize), has_path: bool) -> f64 {
+        let size = self.size(n_rows, n_components);
+        let (needed, features) = bytes(&self.spec_for_size(contender, n_components), size, T::DTYPE);
+        contender.cost(size, has_path, features <= self.room(needed))
+    }
+
+    /// A pipeline of that size, its numbers aside.
+    fn spec_for_size(&self, contender: &Contender, n_components: usize) -> PipelineSpec {
+        let gamma = if contender.kernel.has_gamma() { 1.0 } else { f64::NAN };
+        contender.pipeline(contender.map(n_components, gamma), Lambda::Value(1.0), self.task(), 0)
     }
 
     /// Time that is left.
@@ -265,7 +287,24 @@ where
                 return Ok(linear);
             }
         }
-        Ok(best)
+        Ok(self.with_least_penalty(best, &ranked))
+    }
+
+    /// Of a rare class: the trial with the least penalty of those that differ from the best in nothing else and are as good but for the error of the
+    /// difference. A penalty draws scores to the common class, and few rows of the rare one cannot tell penalties apart.
+    fn with_least_penalty(&self, best: usize, ranked: &[usize]) -> usize {
+        let alike = |at: usize| Contender { penalty: 1.0, ..self.trials[at].contender };
+        let is_as_good = |at: &usize| match (&self.scores[best], &self.scores[*at]) {
+            (Some(a), Some(b)) => {
+                let (gain, error) = a.beyond(b);
+                gain <= error
+            }
+            _ => false,
+        };
+        let equals = ranked.iter().copied().filter(|&at| alike(at) == alike(best)).filter(is_as_good);
+        let penalty = |at: &usize| self.trials[*at].contender.penalty;
+        let least = equals.min_by(|a, b| penalty(a).total_cmp(&penalty(b)));
+        if self.objective == Objective::F1 { least.unwrap_or(best) } else { best }
     }
 
     /// How well the chosen one does on rows that nobody saw.
@@ -275,17 +314,12 @@ where
         }
         let rows = std::mem::take(&mut self.judges.confirming);
         let rows = self.dataset.subset(&format!("{}, rows that confirm", self.dataset.info().name), rows)?;
-        let kept = self.best.as_ref().filter(|(at, ..)| *at == chosen);
-        let mut predictions = match kept {
-            Some((_, pipeline, _)) => Predictions::of(pipeline, &self.encoder, &rows, self.driver)?,
-            None => {
-                // The linear model is no longer there.
-                let trial = &self.trials[chosen];
-                let (teaching, _) = self.judges.rows(0, trial.n_rows as usize, 1);
-                let teaching = self.dataset.subset("rows to learn from", teaching)?;
-                let (pipeline, _) = Pipeline::<T>::fit(&teaching, &trial.spec, self.driver)?;
-                Predictions::of(&pipeline, &self.encoder, &rows, self.driver)?
-            }
+        let mut predictions = match self.kept(chosen) {
+            Some((_, (pipeline, _))) => Predictions::of(pipeline, &self.encoder, &rows, self.driver)?,
+            None => match self.fit_again(chosen)? {
+                Some(pipeline) => Predictions::of(&pipeline, &self.encoder, &rows, self.driver)?,
+                None => return Ok(None),
+            },
         };
         if let Some(threshold) = self.trials[chosen].threshold {
             predictions.decide_above(threshold);
@@ -297,6 +331,25 @@ where
             n_rows: predictions.n_rows() as u64,
             n_right: predictions.n_right().map(|(right, _)| right),
         }))
+    }
+
+    /// The model of a trial that is no longer there, where there is time for it.
+    fn fit_again(&self, chosen: usize) -> Result<Option<Pipeline<T>>> {
+        let trial = &self.trials[chosen];
+        let (teaching, _) = self.judges.rows(0, trial.n_rows as usize, 1);
+        let teaching = self.dataset.subset("rows to learn from", teaching)?;
+        let deadline = Deadline::new(self.driver.progress(), self.deadline);
+        let driver = self.driver_for(&trial.spec, self.size(trial.n_rows, trial.n_components), &deadline)?;
+        match Pipeline::<T>::fit(&teaching, &trial.spec, &driver) {
+            Ok((pipeline, _)) => Ok(Some(pipeline)),
+            Err(Error::Interrupted) if is_late(&deadline, self.driver.progress()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The model of a trial, where it is still there.
+    fn kept(&self, chosen: usize) -> Option<&Kept<T>> {
+        self.best.iter().flatten().find(|(at, _)| *at == chosen)
     }
 
     fn report(self, chosen: usize, confirmation: Option<Confirmation>) -> SearchReport {

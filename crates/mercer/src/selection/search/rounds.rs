@@ -114,7 +114,14 @@ where
         }
         let best = self.ranked(since).into_iter().map(|at| self.trials[at].contender).find(|c| !c.is_linear());
         let factor = if rung == 0 { 4.0 } else { 2.0 };
-        best.map_or(Vec::new(), |best| best.near(self.dataset.info().layout, factor, rung + 1 == RUNGS))
+        best.map_or(Vec::new(), |best| {
+            let others = best.near(self.dataset.info().layout, factor, rung + 1 == RUNGS);
+            if rung + 1 == RUNGS && self.objective == Objective::F1 {
+                best.with_less_penalty().into_iter().chain(others).collect()
+            } else {
+                others
+            }
+        })
     }
 
     fn first_contenders(&self) -> Vec<Contender> {
@@ -197,7 +204,7 @@ where
             let n_trials = n_given.max(PLANNED[at]).min(self.n_trials(at)) as f64;
             let left = end.saturating_duration_since(Instant::now()).as_secs_f64() / n_trials;
             // λ is known by then but for a few.
-            let cost = |n_rows: usize| unit * contender.cost(self.size(n_rows as u64, n_components), false);
+            let cost = |n_rows: usize| unit * self.cost(&contender, (n_rows as u64, n_components), false);
             while n_folds > 1 && n_folds as f64 * cost(n_rows) > left {
                 n_folds -= 1;
             }

@@ -15,7 +15,7 @@ use crate::feature_maps::{Distance, Gamma, LandmarkSpec, MapSpec};
 use crate::kernels::KernelFamily;
 use crate::learners::Lambda;
 use crate::model::AnyPipeline;
-use crate::pipeline::{Features, FitReport, Pipeline, PipelineSpec};
+use crate::pipeline::{Features, Pipeline, PipelineSpec};
 use crate::{Error, Result};
 
 /// Waves and products by transforms that a trial has for each landmark of the others.
@@ -68,7 +68,7 @@ where
                 trial.lambda = Some(pipeline.spec().learner.lambda);
                 trial.n_judges = predictions.n_rows() as u64;
                 (trial.score, trial.error) = (Some(scores.score), Some(scores.error()));
-                self.keep(&scores, rung.at, pipeline, fit);
+                self.keep(&scores, (&contender, rung.at), (pipeline, fit));
                 self.scores.push(Some(scores));
             }
             Err(Error::Interrupted) if !is_late(&deadline, self.driver.progress()) => return Err(Error::Interrupted),
@@ -147,14 +147,15 @@ where
         Ok(found.expect("at least one fold"))
     }
 
-    /// Keeps the model of the best trial of this round; called before the trial is listed.
-    fn keep(&mut self, scores: &Scores, rung: usize, pipeline: Pipeline<T>, fit: FitReport) {
-        let is_better = self.best.as_ref().is_none_or(|(at, ..)| {
+    /// Keeps the model of the best trial of this round, of the kernels and of the linear ones; called before the trial is listed.
+    fn keep(&mut self, scores: &Scores, (contender, rung): (&Contender, usize), fitted: Fitted<T>) {
+        let kept = &self.best[usize::from(contender.is_linear())];
+        let is_better = kept.as_ref().is_none_or(|(at, _)| {
             let best = self.scores[*at].as_ref();
             self.trials[*at].rung < rung || best.is_none_or(|best| scores.score > best.score)
         });
         if is_better {
-            self.best = Some((self.trials.len(), pipeline, fit));
+            self.best[usize::from(contender.is_linear())] = Some((self.trials.len(), fitted));
         }
     }
 }
