@@ -343,6 +343,11 @@ fn flags_of_other_maps() {
     map("--map sorf --kernel poly", &["--kernel poly is of use with --map tensor-srht"]);
     map("--map pk-rp --kernel exponential", &["--kernel exponential is of use with --map maclaurin and nystroem only"]);
     map("--kernel exponential --degree 2", &["--degree is of use with --kernel poly only"]);
+    map("--kernel poly --coefficients 1,1", &["--coefficients is of use with --map maclaurin only"]);
+    map("--map maclaurin --kernel poly --coefficients 1,1", &["--coefficients is of use with a map without --kernel"]);
+    map("--map maclaurin --degree 2 --coefficients 1,1", &["--degree is of use with maps without --coefficients only"]);
+    map("--map maclaurin --coefficients 1,-1", &["--coefficients is -1, must be finite and at least 0"]);
+    map("--map maclaurin --coefficients 1", &["--coefficients is [1.0], must be above 0 for a power of 1 or more"]);
     map("--map d2pk-rp --degree 2", &["--degree is of use with --map tensor-srht"]);
     map("--map d2pk-rp --kernel poly", &["--kernel poly is of use with --map tensor-srht"]);
     map("--map d2pk-rp --n-terms 3", &["--n-terms is 3", "even"]);

@@ -256,6 +256,21 @@ contract!(
     products::maclaurin_theory(None)
 );
 contract!(
+    maclaurin_of_given_coefficients,
+    |n| products::maclaurin(n, products::given_series(), Allocation::Optimal, false),
+    products::maclaurin_theory(Some(|pair, _, n| products::allocated(pair, products::given_series(), n, false)))
+);
+contract!(
+    complex_maclaurin_of_given_coefficients,
+    |n| products::maclaurin(n, products::given_series(), Allocation::Optimal, true),
+    products::maclaurin_theory(Some(|pair, _, n| products::allocated(pair, products::given_series(), n, true)))
+);
+contract!(
+    maclaurin_of_given_coefficients_by_chance,
+    |n| products::maclaurin(n, products::given_series(), Allocation::Random, false),
+    products::maclaurin_theory(None)
+);
+contract!(
     craft_maps,
     |n| products::chain(products::tensor_sketch(4 * n, 2, 0.3), MapSpec::Srht { n_components: n }),
     products::chain_theory(None)

@@ -4,7 +4,7 @@ use mercer::feature_maps::{
     Allocation, D2pkRpSpec, DotProduct, Gamma, MaclaurinSpec, MapSpec, PkRpSpec, TensorSketchSpec, TensorSrhtSpec,
     VectorLaw,
 };
-use mercer::kernels::Kernel;
+use mercer::kernels::{Kernel, PowerSeries};
 use ndarray::ArrayView1;
 
 use super::GAMMA;
@@ -32,6 +32,11 @@ pub(super) fn d2pk_rp(n_components: usize, n_terms: usize, law: VectorLaw) -> Ma
 
 /// (z + ½)³
 pub(super) const CUBIC: DotProduct = DotProduct::Polynomial { degree: 3, c: 0.5 };
+
+/// ½ + 0.3z + 0.2z³: a power is missing.
+pub(super) fn given_series() -> DotProduct {
+    DotProduct::PowerSeries { coefficients: PowerSeries::new(&[0.5, 0.3, 0.0, 0.2]).unwrap() }
+}
 
 pub(super) fn maclaurin(n_components: usize, kernel: DotProduct, allocation: Allocation, complex: bool) -> MapSpec {
     // Every power needs a number.
@@ -159,6 +164,7 @@ pub(super) fn maclaurin_theory(variance: Option<fn(Pair<'_>, f64, usize) -> f64>
     let rounding = |kernel: Kernel, x: ArrayView1<'_, f64>| {
         let (gamma, series) = match kernel {
             Kernel::Polynomial { degree, gamma, c } => (gamma, DotProduct::Polynomial { degree, c }),
+            Kernel::PowerSeries { coefficients, gamma } => (gamma, DotProduct::PowerSeries { coefficients }),
             other => panic!("{other:?}"),
         };
         let b = gamma.sqrt() * x.fold(0.0, |sum, x| sum + x.abs());
