@@ -258,7 +258,7 @@ class RandomMaclaurin(FeatureMap):
     kernel : {{"poly", "exponential"}}, default="poly"
         The kernel, where no coefficients are given.{_KERNEL}
     coefficients : sequence of float, default=None
-        :math:`a_0, a_1, \ldots` of a series in place of ``kernel``, ``degree`` and ``coef0``: up to 25, none below 0.
+        :math:`a_0, a_1, \ldots` of a series in place of ``kernel``, ``degree`` and ``coef0``: up to 17, none below 0.
     allocation : {{"optimal", "random"}}, default="optimal"
         How features are dealt to the powers: for the least variance, or by chance.
     complex : bool or "auto", default="auto"

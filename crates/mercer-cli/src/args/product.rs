@@ -36,7 +36,7 @@ pub(crate) struct ProductArgs {
     /// Of maclaurin: how features are dealt to the powers of the series [default: optimal]
     #[arg(long, value_enum)]
     allocation: Option<AllocationName>,
-    /// Of maclaurin: the series a0 + a1 gamma <x,y> + a2 (gamma <x,y>)^2 + ..., up to 25 numbers of at least 0 with commas
+    /// Of maclaurin: the series a0 + a1 gamma <x,y> + a2 (gamma <x,y>)^2 + ..., up to 17 numbers of at least 0 with commas
     /// between them, in place of --kernel
     #[arg(long, value_name = "A0,A1,…", value_delimiter = ',', allow_negative_numbers = true)]
     coefficients: Option<Vec<f64>>,

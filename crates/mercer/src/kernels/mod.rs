@@ -6,7 +6,7 @@
 //! | `polynomial` | (γ⟨x,y⟩ + c)^degree | degree ≥ 1, γ > 0, c ≥ 0 | |
 //! | `quadratic` | γ²(⟨x,y⟩² + (w−1)Σxᵢ²yᵢ²) | γ > 0, w = squares ≥ 0 | LS18 |
 //! | `exponential` | exp(γ⟨x,y⟩) | γ > 0 | |
-//! | `power_series` | Σ aₙ(γ⟨x,y⟩)ⁿ | up to 25 coefficients aₙ ≥ 0, γ > 0 | S42 |
+//! | `power_series` | Σ aₙ(γ⟨x,y⟩)ⁿ | up to 17 coefficients aₙ ≥ 0, γ > 0 | S42 |
 //! | `rbf` | exp(−γ‖x−y‖²) | γ > 0 | |
 //! | `laplace` | exp(−γ‖x−y‖₁) | γ > 0 | |
 //! | `matern` | M_ν(√(2ν)·‖x−y‖/ℓ), M_ν(z) = 2^(1−ν)/Γ(ν)·z^ν K_ν(z) | 0 < ν ≤ 1000, ℓ > 0 | RW06 eq. 4.14 |

@@ -9,8 +9,8 @@ use super::polynomial::distance;
 use super::readings::Reading;
 use crate::{Error, Result};
 
-/// Coefficients of a series at most: the powers 0 to 24.
-pub(crate) const MAX_COEFFICIENTS: usize = 25;
+/// Coefficients of a series at most, those of the powers 0 to 16: as many as a kernel may hold that is copied freely.
+const MAX_COEFFICIENTS: usize = 17;
 
 /// Coefficients a₀, a₁, … of a series Σ aₙzⁿ: finite, none below 0, and one behind the first above 0, as a constant tells rows
 /// apart by nothing.
@@ -25,7 +25,7 @@ pub struct PowerSeries {
 }
 
 impl PowerSeries {
-    /// Of a₀, a₁, …, 25 at most.
+    /// Of a₀, a₁, …, 17 at most.
     ///
     /// # Errors
     /// [`Error::Parameter`] where they are no series.
@@ -35,7 +35,7 @@ impl PowerSeries {
             return refuse(wrong.to_string(), "finite and at least 0, each of them");
         }
         if coefficients.len() > MAX_COEFFICIENTS {
-            return refuse(format!("a list of {}", coefficients.len()), "25 numbers at most: of the powers 0 to 24");
+            return refuse(format!("a list of {}", coefficients.len()), "17 numbers at most: of the powers 0 to 16");
         }
         if !coefficients.iter().skip(1).any(|a| *a > 0.0) {
             return refuse(format!("{coefficients:?}"), "above 0 for a power of 1 or more");
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(series.coefficients(), [0.5, 0.0, 3.0, 2.0]);
         assert_eq!([0.0, 2.0, -1.0].map(|z| series.at(z)), [0.5, 28.5, 1.5]);
         assert_eq!(series, PowerSeries::new(&[0.5, -0.0, 3.0, 2.0]).unwrap());
-        PowerSeries::new(&[1.0; 25]).unwrap();
+        PowerSeries::new(&[1.0; 17]).unwrap();
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
             (vec![1.0, -0.5], "coefficients is -0.5, must be finite and at least 0"),
             (vec![1.0, f64::NAN], "coefficients is NaN"),
             (vec![f64::INFINITY, 1.0], "coefficients is inf"),
-            (vec![1.0; 26], "coefficients is a list of 26, must be 25 numbers at most"),
+            (vec![1.0; 18], "coefficients is a list of 18, must be 17 numbers at most"),
             (vec![2.0, 0.0], "coefficients is [2.0, 0.0], must be above 0 for a power of 1 or more"),
             (vec![], "coefficients is []"),
         ] {
