@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Rows;
 use crate::hadamard::padded_len;
 use crate::kernels::{Kernel, KernelFamily};
-use crate::projections::MAX_INPUTS;
+use crate::projections::{MAX_INPUTS, check_s, n_sparse_signs};
 use crate::random::LAYOUT_VERSION;
 use crate::{Error, Result};
 
@@ -241,7 +241,7 @@ impl MapSpec {
             }
             Self::SparseProjection { n_components, s } => {
                 projection::check_n_components(n_components)?;
-                projection::check_s(s)
+                check_s(s)
             }
             Self::Hadamard { .. } | Self::Identity => Ok(()),
         }
@@ -369,7 +369,7 @@ impl MapSpec {
             Self::Landmark(spec) => spec.n_entries(n_inputs),
             Self::SkewedChi2 { waves, .. } => d.saturating_mul(waves.n_frequencies(n as usize) as u64),
             Self::ArcCosine { .. } | Self::GaussianProjection { .. } => d.saturating_mul(n),
-            Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
+            Self::SparseProjection { s, .. } => n_sparse_signs(*s, d, n),
             Self::Srht { .. } => {
                 n.div_ceil(padded_len(n_inputs) as u64).saturating_mul(2 * padded_len(n_inputs) as u64)
             }
