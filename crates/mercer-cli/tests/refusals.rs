@@ -354,6 +354,9 @@ fn flags_of_other_maps() {
     map("--map tensor-sketch --tree", &["--tree is of use with --map tensor-srht only"]);
     map("--kernel poly --allocation random", &["--allocation is of use with --map maclaurin only"]);
     map("--map expansion", &["--n-components is of no use with --map expansion"]);
+    folder.write("wide.csv", Table::new(4, 784, 2).headerless());
+    let says = ["all products of 3 of 784 inputs are 80931145 features", "324048304580 bytes", "use a smaller degree"];
+    refuse(&folder, "train wide.csv --map expansion --degree 3 --project-to 1000 --projection gaussian", &says);
     map("--projection srht", &["--project-to"]);
     refuse(&folder, "train a.csv --eps 0.5", &["--eps is of use with --map gaussian-projection"]);
     refuse(&folder, "train a.csv --map srht --eps 1.5", &["--eps is 1.5", "above 0 and below 1"]);

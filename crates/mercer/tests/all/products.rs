@@ -248,6 +248,34 @@ fn expansions_are_exact() {
     }
 }
 
+/// Sizes that no memory holds are refused before anything is drawn, with the bytes they would take.
+#[test]
+fn expansions_that_do_not_fit_say_what_they_would_take() {
+    let expansion = |degree| MapSpec::Expansion(ExpansionSpec::new(degree));
+    let chain = |degree, n_components| {
+        let then = Box::new(MapSpec::GaussianProjection { n_components });
+        MapSpec::Chain { first: Box::new(expansion(degree)), then }
+    };
+    let error = |spec: &MapSpec, n_inputs| spec.resolve(1.0, n_inputs, 0).validate().unwrap_err().to_string();
+    // 785·786·787/6 features of four bytes, 1,001 times.
+    let text = error(&chain(3, 1_000), 784);
+    assert!(
+        text.starts_with("all products of 3 of 784 inputs are 80931145 features: 324048304580 bytes for"),
+        "{text}"
+    );
+    assert!(text.contains("use a smaller degree, fewer inputs, or a sketch"), "{text}");
+    // 2,401·2,402·2,403/6 of them.
+    let text = error(&expansion(3), 2_400);
+    assert!(text.contains("2309764401 features: 9239057604 bytes for a row of them, more than memory holds"), "{text}");
+    assert!(error(&expansion(2), 1 << 26).contains("all products of 2 of 67108864 inputs"));
+    assert!(error(&expansion(3), usize::MAX).contains("bytes for a row of them"));
+    expansion(3).resolve(1.0, 784, 0).validate().unwrap();
+    chain(2, 1_000).resolve(1.0, 784, 0).validate().unwrap();
+    // What the system does not give is refused by the map too.
+    let Err(error) = ExpansionSpec::new(3).map::<f64>(1.0, 1 << 20) else { panic!("there is no such memory") };
+    assert!(error.to_string().contains("bytes for a row of them"), "{error}");
+}
+
 /// Features without error behind a random projection: Var = (k(x,x)·k(y,y) + k(x,y)²)/D for normal entries.
 #[test]
 fn a_chain_has_the_kernel_of_its_first_map_and_the_variance_of_its_second() {
