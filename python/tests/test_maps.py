@@ -36,7 +36,7 @@ from mercer.feature_maps import (
     TensorSketch,
     TensorSRHT,
 )
-from mercer.kernels import skewed_chi2_kernel
+from mercer.kernels import gram, skewed_chi2_kernel
 from mercer.metrics import approximation
 from mercer.projections import SRHT, GaussianProjection, HadamardTransform, SparseProjection
 
@@ -98,6 +98,20 @@ def test_features_approximate_the_skewed_chi_squared_kernel(X):
     np.testing.assert_allclose(drop_in.transform(X), Z, atol=1e-12)
     with pytest.raises(ValueError, match="smaller than -skewedness.*row 1, input 2 is -0.3"):
         drop_in.transform(np.where(np.arange(40).reshape(2, 20) == 22, -0.3, 0.0))
+
+
+@pytest.mark.parametrize("allocation", ["optimal", "random"])
+def test_features_approximate_a_given_series(allocation, X):
+    series = RandomMaclaurin(8192, coefficients=[0.5, 0.3, 0.0, 0.2], gamma=0.7, allocation=allocation, random_state=0)
+    Z = series.fit_transform(X)
+    z = 0.7 * X @ X.T
+    exact = 0.5 + 0.3 * z + 0.2 * z**3
+    np.testing.assert_allclose(gram(X, kernel="power_series", coefficients=[0.5, 0.3, 0.0, 0.2], gamma=0.7), exact)
+    # A product of n signs has a second moment of at most 3^n k(x,x) k(y,y), and a power by chance divides by at least 2^-n.
+    scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
+    assert np.sqrt(np.mean(((Z @ Z.T - exact) / scale) ** 2)) < 6**1.5 / np.sqrt(8192)
+    with pytest.raises(ValueError, match="coefficients is -1"):
+        RandomMaclaurin(64, coefficients=[1.0, -1.0]).fit(X)
 
 
 def test_features_of_a_tree_approximate_high_degrees(X):
@@ -194,6 +208,7 @@ ALL = [
     PKRP(64, n_terms=2, n_vectors=40, s=3.0, random_state=3),
     D2PKRP(64, s=None, random_state=3),
     RandomMaclaurin(128, kernel="exponential", gamma=0.1, random_state=3),
+    RandomMaclaurin(64, coefficients=(0.5, 0.3, 0.2), gamma=0.1, random_state=3),
     PolynomialExpansion(3),
     CRAFTMap(PKRP(96, n_vectors=50), n_components=20, projection="sparse", random_state=3),
     GaussianProjection(16, random_state=3),

@@ -72,6 +72,10 @@ pub(crate) fn kernel(kernel: Kernel) -> String {
         Kernel::ExponentialChi2 { gamma } => format!("the chi-squared kernel, gamma {}", number(gamma)),
         Kernel::Tanimoto => "the Tanimoto kernel".to_owned(),
         Kernel::Exponential { gamma } => format!("the exponential kernel, gamma {}", number(gamma)),
+        Kernel::PowerSeries { coefficients, gamma } => {
+            let coefficients: Vec<String> = coefficients.coefficients().iter().map(|&a| number(a)).collect();
+            format!("the power series of coefficients {}, gamma {}", shortened(&coefficients), number(gamma))
+        }
     }
 }
 

@@ -60,6 +60,8 @@ fn digits_by_maps_of_polynomial_kernels() {
     }
     assert_eq!(accuracy("--n-components 1024 --map maclaurin --degree 3")["kernel"]["degree"], 3);
     assert_eq!(accuracy("--n-components 1024 --kernel exponential")["kernel"]["name"], "exponential");
+    let series = accuracy("--n-components 1024 --map maclaurin --coefficients 0.5,0.3,0.2");
+    assert_eq!(series["kernel"], json!({ "name": "power_series", "coefficients": [0.5, 0.3, 0.2] }));
     assert_eq!(accuracy("--n-components 1024 --map d2pk-rp")["n_terms"], 10);
     assert_eq!(accuracy("--map expansion")["degree"], 2);
     let craft = accuracy("--n-components 4096 --map tensor-sketch --degree 3 --project-to 1024");

@@ -50,8 +50,28 @@ pub enum Error {
         n_components: usize,
     },
 
+    /// All products of inputs, more than memory holds.
+    #[error(
+        "all products of {degree} of {n_inputs} inputs are {n_components} features: {bytes} bytes for {what}, more than memory holds; \
+         use a smaller degree, fewer inputs, or a sketch of the products (tensor_srht, tensor_sketch)"
+    )]
+    Expansion {
+        /// inputs of a product
+        degree: u32,
+        /// inputs of a row
+        n_inputs: usize,
+        /// all products
+        n_components: usize,
+        /// what would have to be kept
+        what: &'static str,
+        /// how much it takes
+        bytes: u128,
+    },
+
     /// More memory than there is.
-    #[error("{what} take {bytes} bytes, more than the system gives; use a smaller n_components")]
+    #[error(
+        "{what} take {bytes} bytes, more than the system gives; use a smaller n_components, or degree of an expansion"
+    )]
     Memory {
         /// what was to be kept, in the plural
         what: String,

@@ -26,7 +26,7 @@ mod tests {
         check_features::<f64>(3, 1_000).unwrap();
         let message = |n_rows, n_components| check_features::<f32>(n_rows, n_components).unwrap_err().to_string();
         let text = "500 rows of 1125899906842624 features take 2251799813685248000 bytes, more than the system gives; \
-                    use a smaller n_components";
+                    use a smaller n_components, or degree of an expansion";
         assert_eq!(message(500, 1 << 50), text);
         assert!(message(usize::MAX, usize::MAX).contains("n_components"));
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -245,16 +246,19 @@ class D2PKRP(FeatureMap):
 
 
 class RandomMaclaurin(FeatureMap):
-    __doc__ = rf"""Products of as many factors as the powers of a series, of polynomial and exponential kernels.
+    __doc__ = rf"""Products of as many factors as the powers of a series, of any kernel of the inner product.
 
-    :math:`(\gamma\langle x, y\rangle + c)^g`, or :math:`\exp(\gamma\langle x, y\rangle)`, is a series of powers; each gets some features.
+    :math:`(\gamma\langle x, y\rangle + c)^g`, :math:`\exp(\gamma\langle x, y\rangle)`, or a given :math:`\sum a_n (\gamma\langle x, y\rangle)^n`,
+    is a series of powers; each gets some features.
 
     Parameters
     ----------
     n_components : int, default=1024
         Number of features.
     kernel : {{"poly", "exponential"}}, default="poly"
-        The kernel.{_KERNEL}
+        The kernel, where no coefficients are given.{_KERNEL}
+    coefficients : sequence of float, default=None
+        :math:`a_0, a_1, \ldots` of a series in place of ``kernel``, ``degree`` and ``coef0``: up to 17, none below 0.
     allocation : {{"optimal", "random"}}, default="optimal"
         How features are dealt to the powers: for the least variance, or by chance.
     complex : bool or "auto", default="auto"
@@ -270,6 +274,9 @@ class RandomMaclaurin(FeatureMap):
     >>> Z = RandomMaclaurin(4096, kernel="exponential", gamma=1.0, random_state=0).fit_transform(np.eye(4))
     >>> bool(abs(Z[0] @ Z[0] - np.e) < 0.5)
     True
+    >>> Z = RandomMaclaurin(4096, coefficients=[0.5, 0.3, 0.2], gamma=1.0, random_state=0).fit_transform(np.eye(4))
+    >>> bool(abs(Z[0] @ Z[0] - 1) < 0.2)
+    True
     """
 
     def __init__(
@@ -280,6 +287,7 @@ class RandomMaclaurin(FeatureMap):
         degree: int = 2,
         gamma: float | str = "scale",
         coef0: float = 1.0,
+        coefficients: Sequence[float] | None = None,
         allocation: str = "optimal",
         complex: bool | str = "auto",
         random_state: Any = None,
@@ -290,6 +298,7 @@ class RandomMaclaurin(FeatureMap):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.coefficients = coefficients
         self.allocation = allocation
         self.complex = complex
         self.random_state = random_state
@@ -299,7 +308,9 @@ class RandomMaclaurin(FeatureMap):
         if self.kernel not in ("poly", "exponential"):
             raise ValueError(f"kernel is {self.kernel!r}, must be 'poly' or 'exponential'")
         polynomial = {"name": "polynomial", "degree": self.degree, "c": self.coef0}
-        kernel = polynomial if self.kernel == "poly" else {"name": "exponential"}
+        kernel: dict[str, Any] = polynomial if self.kernel == "poly" else {"name": "exponential"}
+        if self.coefficients is not None:
+            kernel = {"name": "power_series", "coefficients": [float(a) for a in self.coefficients]}
         given = {"n_components": self.n_components, "kernel": kernel, "gamma": self.gamma}
         return {"name": "maclaurin", **given, "allocation": self.allocation, "complex": has_complex_signs(self)}
 

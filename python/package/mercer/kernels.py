@@ -5,6 +5,8 @@ Inner products and distances are taken in float64 for both float types and round
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -30,7 +32,7 @@ __all__ = [
 
 
 def gram(
-    X: ArrayLike, Y: ArrayLike | None = None, *, kernel: str, n_jobs: int | None = None, **parameters: float | None
+    X: ArrayLike, Y: ArrayLike | None = None, *, kernel: str, n_jobs: int | None = None, **parameters: Any
 ) -> np.ndarray:
     """The Gram matrix of a kernel by its name.
 
@@ -41,10 +43,10 @@ def gram(
         X when absent.
     kernel : str
         One of linear, polynomial, rbf, laplace, matern, cauchy, rational_quadratic, additive_chi2, exponential_chi2,
-        skewed_chi2, arc_cosine, tanimoto.
+        skewed_chi2, arc_cosine, tanimoto, exponential, quadratic, power_series.
     n_jobs : int or None, default=None
         Threads; None for all cores.
-    **parameters : float
+    **parameters : float, or a list of them
         Those of the kernel: see the function of its name. A gamma of None is 1 / n_features.
 
     Returns

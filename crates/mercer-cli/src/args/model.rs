@@ -387,7 +387,7 @@ pub(crate) enum Map {
     PkRp,
     /// Alternating sums of squares of random projections, of the polynomial kernel of degree 2 without a constant
     D2pkRp,
-    /// Products of as many factors as the powers of a series, of the polynomial and the exponential kernel
+    /// Products of as many factors as the powers of a series, of the polynomial and the exponential kernel and given coefficients
     Maclaurin,
     /// All products of two or three inputs: the polynomial kernel itself, for few inputs
     Expansion,

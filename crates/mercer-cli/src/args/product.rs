@@ -5,6 +5,7 @@ use mercer::feature_maps::{
     Allocation, D2pkRpSpec, DotProduct, ExpansionSpec, Gamma, MaclaurinSpec, MapSpec, PkRpSpec, TensorSketchSpec,
     TensorSrhtSpec, VectorLaw,
 };
+use mercer::kernels::PowerSeries;
 
 use super::model::{KernelName, Map, refuse};
 use super::whole;
@@ -35,6 +36,10 @@ pub(crate) struct ProductArgs {
     /// Of maclaurin: how features are dealt to the powers of the series [default: optimal]
     #[arg(long, value_enum)]
     allocation: Option<AllocationName>,
+    /// Of maclaurin: the series a0 + a1 gamma <x,y> + a2 (gamma <x,y>)^2 + ..., up to 17 numbers of at least 0 with commas
+    /// between them, in place of --kernel
+    #[arg(long, value_name = "A0,A1,…", value_delimiter = ',', allow_negative_numbers = true)]
+    coefficients: Option<Vec<f64>>,
     /// Products of pk-rp, squares of d2pk-rp, or landmarks of kg-rp that are summed for a feature [default: 1; d2pk-rp: 10; kg-rp: 30]
     #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true)]
     n_terms: Option<usize>,
@@ -120,9 +125,11 @@ impl ProductArgs {
         s: Option<f64>,
     ) -> Result<Option<MapSpec>, Failure> {
         self.refuse_others(map)?;
-        let exponential = kernel == Some(KernelName::Exponential);
-        if !map.is_polynomial() || exponential {
-            polynomial.refuse(if exponential { "--kernel poly" } else { POLYNOMIAL })?;
+        let (exponential, series) = (kernel == Some(KernelName::Exponential), self.coefficients.is_some());
+        refuse("--coefficients", series && kernel.is_some(), "a map without --kernel")?;
+        if !map.is_polynomial() || exponential || series {
+            let with = if series { "maps without --coefficients" } else { POLYNOMIAL };
+            polynomial.refuse(if exponential { "--kernel poly" } else { with })?;
         }
         let (degree, c) = (polynomial.degree(), polynomial.c());
         let complex = self.signs != Some(Signs::Real);
@@ -133,7 +140,11 @@ impl ProductArgs {
             Map::TensorSketch => MapSpec::TensorSketch(TensorSketchSpec { n_components, degree, gamma, c }),
             Map::Expansion => MapSpec::Expansion(ExpansionSpec { gamma, c, ..ExpansionSpec::new(degree) }),
             Map::Maclaurin => {
-                let kernel = if exponential { DotProduct::Exponential } else { DotProduct::Polynomial { degree, c } };
+                let kernel = match &self.coefficients {
+                    Some(given) => DotProduct::PowerSeries { coefficients: PowerSeries::new(given)? },
+                    None if exponential => DotProduct::Exponential,
+                    None => DotProduct::Polynomial { degree, c },
+                };
                 let allocation = match self.allocation.unwrap_or(AllocationName::Optimal) {
                     AllocationName::Optimal => Allocation::Optimal,
                     AllocationName::Random => Allocation::Random,
@@ -169,6 +180,7 @@ impl ProductArgs {
         refuse("--signs", self.signs.is_some() && !has_signs, "--map tensor-srht and maclaurin")?;
         refuse("--tree", self.tree && map != Map::TensorSrht, "--map tensor-srht")?;
         refuse("--allocation", self.allocation.is_some() && map != Map::Maclaurin, "--map maclaurin")?;
+        refuse("--coefficients", self.coefficients.is_some() && map != Map::Maclaurin, "--map maclaurin")?;
         let sums = matches!(map, Map::PkRp | Map::D2pkRp | Map::KgRp);
         refuse("--n-terms", self.n_terms.is_some() && !sums, "--map pk-rp, d2pk-rp and kg-rp")?;
         refuse("--n-vectors", self.n_vectors.is_some() && map != Map::PkRp, "--map pk-rp")

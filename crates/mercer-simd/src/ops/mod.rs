@@ -12,5 +12,6 @@ pub mod products;
 pub mod random;
 pub mod reflect;
 pub mod rounds;
+pub mod signed_sums;
 pub mod sincos;
 pub mod widen;

@@ -114,26 +114,25 @@ impl<T: Scalar> Op for MultiplyComplex<'_, T> {
     }
 }
 
-/// Which values are multiplied and summed: output j is the sum over its terms of ± the product of `degree` values.
+/// Which values are multiplied and summed: output j is the sum over its terms of the product of `degree` values.
 #[derive(Clone, Debug)]
 pub struct ProductTable {
     n_values: usize,
     degree: usize,
     n_terms: usize,
-    alternating: bool,
     /// All below `n_values`: outputs × terms × factors.
     indices: Vec<u32>,
 }
 
 impl ProductTable {
-    /// Of `n_terms` products of `degree` values an output; every second product is subtracted where they alternate.
+    /// Of `n_terms` products of `degree` values an output.
     ///
     /// # Panics
     /// When the indices are not whole outputs, or one is not below `n_values`.
-    pub fn new(n_values: usize, degree: usize, n_terms: usize, alternating: bool, indices: Vec<u32>) -> Self {
+    pub fn new(n_values: usize, degree: usize, n_terms: usize, indices: Vec<u32>) -> Self {
         assert!(degree > 0 && n_terms > 0 && indices.len().is_multiple_of(degree * n_terms), "whole outputs");
         assert!(indices.iter().all(|&index| (index as usize) < n_values), "indices of {n_values} values");
-        Self { n_values, degree, n_terms, alternating, indices }
+        Self { n_values, degree, n_terms, indices }
     }
 
     /// Number of outputs.
@@ -146,11 +145,10 @@ impl ProductTable {
         self.degree
     }
 
-    /// The products of an output: the sign and the indices of each.
-    pub fn terms(&self, output: usize) -> impl Iterator<Item = (bool, &[u32])> {
+    /// The products of an output: the indices of each.
+    pub fn terms(&self, output: usize) -> impl Iterator<Item = &[u32]> {
         let len = self.degree * self.n_terms;
-        let products = self.indices[output * len..(output + 1) * len].chunks_exact(self.degree);
-        products.enumerate().map(|(i, indices)| (self.alternating && i % 2 == 1, indices))
+        self.indices[output * len..(output + 1) * len].chunks_exact(self.degree)
     }
 
     /// `out` = scale · the outputs from `first` on, each lane by itself.
@@ -187,9 +185,9 @@ impl<T: Scalar> Op for Sums<'_, T> {
         let (degree, len) = (self.table.degree, self.table.degree * self.table.n_terms);
         let indices = self.table.indices[self.first * len..].chunks_exact(len);
         for (out, indices) in self.out.iter_mut().zip(indices) {
-            let (mut sums, mut sign) = ([T::zero(); LANES], T::one());
+            let mut sums = [T::zero(); LANES];
             for product in indices.chunks_exact(degree) {
-                let mut partial = [sign; LANES];
+                let mut partial = [T::one(); LANES];
                 for &index in &product[..degree - 1] {
                     // SAFETY: `ProductTable::new` saw that indices are below `n_values`, `sums_into` that so many values are there.
                     let factors = unsafe { self.values.get_unchecked(index as usize) };
@@ -201,9 +199,6 @@ impl<T: Scalar> Op for Sums<'_, T> {
                 let factors = unsafe { self.values.get_unchecked(product[degree - 1] as usize) };
                 for lane in 0..LANES {
                     sums[lane] = partial[lane].mul_add(factors[lane], sums[lane]);
-                }
-                if self.table.alternating {
-                    sign = -sign;
                 }
             }
             for lane in 0..LANES {
@@ -222,10 +217,9 @@ mod tests {
     fn sums_of_products_by_the_definition() {
         let values: Vec<[f32; LANES]> =
             (0..5).map(|i| std::array::from_fn(|lane| ((i * 7 + lane * 3) % 11) as f32 - 5.0)).collect();
-        for (degree, n_terms, alternating) in [(1, 1, false), (2, 3, false), (2, 4, true), (3, 2, false), (4, 2, true)]
-        {
+        for (degree, n_terms) in [(1, 1), (2, 3), (2, 4), (3, 2), (4, 2)] {
             let indices: Vec<u32> = (0..7 * degree * n_terms).map(|i| (i * i % 5) as u32).collect();
-            let table = ProductTable::new(5, degree, n_terms, alternating, indices);
+            let table = ProductTable::new(5, degree, n_terms, indices);
             assert_eq!(table.n_outputs(), 7);
             for isa in InstructionSet::available() {
                 let mut out = vec![[0.0; LANES]; 4];
@@ -234,8 +228,7 @@ mod tests {
                     for lane in 0..LANES {
                         let product =
                             |indices: &[u32]| indices.iter().map(|&i| values[i as usize][lane]).product::<f32>();
-                        let terms = table.terms(3 + j);
-                        let sum: f32 = terms.map(|(minus, i)| if minus { -product(i) } else { product(i) }).sum();
+                        let sum: f32 = table.terms(3 + j).map(product).sum();
                         assert_eq!(out[lane], 2.0 * sum, "degree {degree}, output {j}, lane {lane}, {isa:?}");
                     }
                 }
@@ -253,6 +246,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "indices of 3 values")]
     fn indices_beyond_the_values_are_refused() {
-        let _ = ProductTable::new(3, 1, 1, false, vec![0, 3]);
+        let _ = ProductTable::new(3, 1, 1, vec![0, 3]);
     }
 }

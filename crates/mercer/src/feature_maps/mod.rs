@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Rows;
 use crate::hadamard::padded_len;
 use crate::kernels::{Kernel, KernelFamily};
-use crate::projections::MAX_INPUTS;
+use crate::projections::{MAX_INPUTS, check_s, n_sparse_signs};
 use crate::random::LAYOUT_VERSION;
 use crate::{Error, Result};
 
@@ -241,7 +241,7 @@ impl MapSpec {
             }
             Self::SparseProjection { n_components, s } => {
                 projection::check_n_components(n_components)?;
-                projection::check_s(s)
+                check_s(s)
             }
             Self::Hadamard { .. } | Self::Identity => Ok(()),
         }
@@ -369,7 +369,7 @@ impl MapSpec {
             Self::Landmark(spec) => spec.n_entries(n_inputs),
             Self::SkewedChi2 { waves, .. } => d.saturating_mul(waves.n_frequencies(n as usize) as u64),
             Self::ArcCosine { .. } | Self::GaussianProjection { .. } => d.saturating_mul(n),
-            Self::SparseProjection { s, .. } => (2.0 * d as f64 * n as f64 / s) as u64,
+            Self::SparseProjection { s, .. } => n_sparse_signs(*s, d, n),
             Self::Srht { .. } => {
                 n.div_ceil(padded_len(n_inputs) as u64).saturating_mul(2 * padded_len(n_inputs) as u64)
             }
@@ -397,6 +397,19 @@ impl MapSpec {
             && self.n_components(n_inputs) as u64 <= MAX_ENTRIES
             && self.first_of_chain().is_none_or(|first| first.fits(n_inputs))
             && self.n_entries(n_inputs).saturating_add(self.n_drawn_from(n_inputs)) <= MAX_ENTRIES
+    }
+
+    /// Refuses all products of inputs, alone or before a projection, that no ordinary memory holds: they have as many features as the inputs
+    /// make, so that fewer of them cannot be asked for.
+    pub(crate) fn check_expansion(&self, n_inputs: usize) -> Result<()> {
+        let first = self.first_of_chain();
+        let Self::Expansion(spec) = first.unwrap_or(self) else { return Ok(()) };
+        if self.fits(n_inputs) {
+            return Ok(());
+        }
+        let n_values = u128::from(self.n_entries(n_inputs)) + spec.n_components(n_inputs) as u128;
+        let what = if first.is_some() { "a row of them and what projects it" } else { "a row of them" };
+        Err(spec.too_large(n_inputs, what, n_values * size_of::<f32>() as u128))
     }
 
     fn first_of_chain(&self) -> Option<&Self> {
@@ -444,6 +457,7 @@ impl ResolvedMap {
         if !matches!(self.spec.gamma(), None | Some(Gamma::Value(_))) {
             return Err(Error::Model("gamma is not resolved".to_owned()));
         }
+        self.spec.check_expansion(self.n_inputs)?;
         if self.n_inputs == 0 || !self.spec.fits(self.n_inputs) {
             let expected = "1 or more, and less than memory holds of n_components of that length";
             return Err(Error::parameter("n_inputs", self.n_inputs, expected));

@@ -40,7 +40,7 @@ use ndarray::{ArrayViewMut2, s};
 
 use super::FeatureMap;
 use crate::dataset::Rows;
-use crate::projections::{DenseProjection, HadamardProjection, Projection, SparseSignProjection};
+use crate::projections::{DenseProjection, HadamardProjection, Projection, sparse_signs};
 use crate::{Error, Result};
 
 /// A random projection: see the module's head.
@@ -61,11 +61,6 @@ pub(super) fn check_n_components(n_components: usize) -> Result<()> {
     if n_components == 0 { Err(Error::parameter("n_components", 0, "at least 1")) } else { Ok(()) }
 }
 
-/// Refuses a law that is none.
-pub(super) fn check_s(s: f64) -> Result<()> {
-    if s >= 1.0 && s.is_finite() { Ok(()) } else { Err(Error::parameter("s", s, "finite and at least 1")) }
-}
-
 impl<T: Scalar> ProjectionMap<T, DenseProjection<T>> {
     /// Draws V of normal entries.
     ///
@@ -79,7 +74,7 @@ impl<T: Scalar> ProjectionMap<T, DenseProjection<T>> {
     }
 }
 
-impl<T: Scalar> ProjectionMap<T, SparseSignProjection<T>> {
+impl<T: Scalar> ProjectionMap<T, Box<dyn Projection<T>>> {
     /// Draws V of few entries, all of one size.
     ///
     /// # Errors
@@ -87,7 +82,7 @@ impl<T: Scalar> ProjectionMap<T, SparseSignProjection<T>> {
     pub fn sparse(n_inputs: usize, n_components: usize, s: f64, seed: u64) -> Result<Self> {
         check_n_components(n_components)?;
         let factor = (1.0 / n_components as f64).sqrt();
-        let projection = SparseSignProjection::new(seed, n_inputs, n_components, s, factor)?;
+        let projection = sparse_signs(seed, n_inputs, 0..n_components, s, factor)?;
         Ok(Self { projection, phantom: PhantomData })
     }
 }

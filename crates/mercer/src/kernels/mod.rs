@@ -6,6 +6,7 @@
 //! | `polynomial` | (γ⟨x,y⟩ + c)^degree | degree ≥ 1, γ > 0, c ≥ 0 | |
 //! | `quadratic` | γ²(⟨x,y⟩² + (w−1)Σxᵢ²yᵢ²) | γ > 0, w = squares ≥ 0 | LS18 |
 //! | `exponential` | exp(γ⟨x,y⟩) | γ > 0 | |
+//! | `power_series` | Σ aₙ(γ⟨x,y⟩)ⁿ | up to 17 coefficients aₙ ≥ 0, γ > 0 | S42 |
 //! | `rbf` | exp(−γ‖x−y‖²) | γ > 0 | |
 //! | `laplace` | exp(−γ‖x−y‖₁) | γ > 0 | |
 //! | `matern` | M_ν(√(2ν)·‖x−y‖/ℓ), M_ν(z) = 2^(1−ν)/Γ(ν)·z^ν K_ν(z) | 0 < ν ≤ 1000, ℓ > 0 | RW06 eq. 4.14 |
@@ -44,7 +45,7 @@
 //! Fourier approximations for skewed multiplicative histogram kernels", DAGM 2010. CS09, Cho and Saul, "Kernel methods
 //! for deep learning", NIPS 2009. RSSB05, Ralaivola, Swamidass, Saigo and Baldi, "Graph kernels for chemical informatics",
 //! Neural Networks 18, 2005. LS18, López-Sánchez, Corchado and González Arrieta, "Data-independent random projections from the feature-map
-//! of the homogeneous polynomial kernel of degree two", Information Sciences 2018. CM21, I. Y. Castellanos Martínez, *Scalable Kernel Methods using Randomized Numerical Linear
+//! of the homogeneous polynomial kernel of degree two", Information Sciences 2018. S42, Schoenberg, "Positive definite functions on spheres", Duke Mathematical Journal 9, 1942. CM21, I. Y. Castellanos Martínez, *Scalable Kernel Methods using Randomized Numerical Linear
 //! Algebra*, master's thesis, Universidad Nacional de Colombia 2021.
 //!
 //! ```
@@ -70,6 +71,7 @@ mod matern;
 mod overlaps;
 mod pairs;
 mod polynomial;
+mod power_series;
 mod products;
 mod quadratic;
 mod ratios;
@@ -85,6 +87,7 @@ pub use centring::{GramCentring, GramSums, centre_in_place};
 pub use columns::KernelColumns;
 pub use distances::squared_distances_into;
 pub use family::KernelFamily;
+pub use power_series::PowerSeries;
 
 use crate::dataset::Rows;
 use crate::{Error, Result};
@@ -94,6 +97,7 @@ use distances::check_shape;
 use formula::Formula;
 use matern::{MAX_NU, Matern};
 use polynomial::{ExponentialOfProduct, Linear, Polynomial};
+use power_series::SeriesOfProduct;
 use products::check_widths;
 use quadratic::Quadratic;
 use readings::Reading;
@@ -124,6 +128,13 @@ pub enum Kernel {
     },
     /// exp(γ⟨x,y⟩), all polynomial kernels at once.
     Exponential {
+        /// γ, above 0
+        gamma: f64,
+    },
+    /// Σ aₙ(γ⟨x,y⟩)ⁿ: any kernel of the inner product, given by its coefficients.
+    PowerSeries {
+        /// a₀, a₁, …
+        coefficients: PowerSeries,
         /// γ, above 0
         gamma: f64,
     },
@@ -194,6 +205,7 @@ impl Kernel {
             Self::Linear | Self::AdditiveChi2 | Self::Tanimoto => Ok(()),
             Self::Rbf { gamma }
             | Self::Exponential { gamma }
+            | Self::PowerSeries { gamma, .. }
             | Self::Laplace { gamma }
             | Self::Cauchy { gamma }
             | Self::ExponentialChi2 { gamma } => positive("gamma", gamma),
@@ -266,7 +278,7 @@ impl Kernel {
     /// Writes ‖φ(xᵢ)−φ(yⱼ)‖² = k(xᵢ,xᵢ) + k(yⱼ,yⱼ) − 2k(xᵢ,yⱼ) into `out` (`n_rows` of x × `n_rows` of y).
     ///
     /// Equal rows give exactly 0. Close rows keep their digits, as in 2 − 2exp(−γ‖x−y‖²) = −2·expm1(−γ‖x−y‖²), for every kernel
-    /// but the polynomial, the quadratic and the exponential one, which give 0 below 10⁻¹² of k(x,x) + k(y,y), where only rounding is left.
+    /// but the polynomial, the quadratic and the exponential one and power series, which give 0 below 10⁻¹² of k(x,x) + k(y,y), where only rounding is left.
     ///
     /// # Errors
     /// As [`Kernel::gram_into`].
@@ -288,6 +300,7 @@ impl Kernel {
             Self::Polynomial { degree, gamma, c } => Box::new(Polynomial { degree, gamma, c }),
             Self::Quadratic { gamma, squares } => Box::new(Quadratic { gamma, squares }),
             Self::Exponential { gamma } => Box::new(ExponentialOfProduct { gamma }),
+            Self::PowerSeries { coefficients: series, gamma } => Box::new(SeriesOfProduct { series, gamma }),
             Self::Rbf { gamma } => Box::new(Exponential { gamma, of: Reading::SquaredDistance }),
             Self::Laplace { gamma } => Box::new(Exponential { gamma, of: Reading::AbsoluteDistance }),
             Self::Matern { nu, length_scale } => Box::new(Matern::new(nu, length_scale)),

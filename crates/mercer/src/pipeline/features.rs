@@ -291,6 +291,7 @@ fn check_inputs(dataset: &Dataset, expected: usize) -> Result<()> {
 /// Refuses a random matrix that no ordinary memory holds.
 fn check_width(dataset: &Dataset, map: &MapSpec) -> Result<()> {
     let n_inputs = dataset.n_inputs();
+    map.check_expansion(n_inputs)?;
     if !map.fits(n_inputs) {
         let n_components = map.n_components(n_inputs);
         return Err(Error::TooWide { context: dataset.info().name.clone(), n_inputs, n_components });

@@ -18,7 +18,8 @@ mod spectrum;
 pub use dense::DenseProjection;
 pub(crate) use hadamard::frequency_block_len;
 pub use hadamard::{Diagonal, HadamardProjection};
-pub use sparse_sign::SparseSignProjection;
+pub use sparse_sign::{SparseSignProjection, sparse_signs};
+pub(crate) use sparse_sign::{check_s, n_sparse_signs};
 pub use spectrum::Spectrum;
 
 use std::ops::Range;
@@ -126,11 +127,18 @@ fn check_rows<T: Scalar>(rows: Rows<'_, T>, expected: usize) -> Result<()> {
 fn check_columns(got: usize, expected: usize) -> Result<()> {
     if got == expected { Ok(()) } else { Err(Error::Inputs { context: "projection".to_owned(), got, expected }) }
 }
-/// Coordinates that keep all squared distances of `n_rows` rows within a share `eps` of themselves, with a probability of at
-/// least 1 − 1/n: ⌈4·ln n / (ε²/2 − ε³/3)⌉, whatever the number of inputs.
+
+/// Coordinates that keep squared distances of `n_rows` rows within a share `eps` of themselves: ⌈4·ln n / (ε²/2 − ε³/3)⌉, whatever
+/// the number of inputs.
 ///
-/// Reference: Dasgupta and Gupta, "An elementary proof of a theorem of Johnson and Lindenstrauss", Random Structures and Algorithms
-/// 22, 2003.
+/// With so many, one pair of rows is kept with a probability of at least 1 − 2/n². All n(n−1)/2 pairs together are by the union of
+/// these bounds kept with a probability of at least 1/n only: enough for Dasgupta and Gupta, who ask whether such a projection exists,
+/// and to be had by drawing about n times. (As 2·exp(−k(ε²/2 − ε³/3)/2) bounds the failure of a pair, half as many coordinates again
+/// keep all pairs with a probability of at least 1 − 1/n.) It is proven for normal entries, and by Achlioptas for signs, s = 1, and
+/// for s = 3; not for larger s nor for `srht`, which take the number as a guide. scikit-learn's `johnson_lindenstrauss_min_dim` is the same formula, rounded down.
+///
+/// References: Dasgupta and Gupta, "An elementary proof of a theorem of Johnson and Lindenstrauss", Random Structures and Algorithms
+/// 22, 2003, theorem 2.1; Achlioptas, "Database-friendly random projections", JCSS 66, 2003, theorem 1.1.
 ///
 /// # Errors
 /// [`Error::Parameter`] when there are no rows, or `eps` is not between 0 and 1.

@@ -5,6 +5,7 @@
 mod broken;
 mod checks;
 mod products;
+pub(crate) mod squares;
 pub(crate) mod trees;
 
 use checks::{
@@ -179,6 +180,20 @@ contract!(
     |n_components| MapSpec::SparseProjection { n_components, s: 7.0 },
     linear(|pair, _, n_components| projection_variance(pair, 7.0, n_components))
 );
+contract!(
+    sparse_projection_30,
+    |n_components| MapSpec::SparseProjection { n_components, s: 30.0 },
+    linear(|pair, _, n_components| projection_variance(pair, 30.0, n_components))
+);
+contract!(
+    sparse_projection_200,
+    |n_components| MapSpec::SparseProjection { n_components, s: 200.0 },
+    Theory {
+        // An entry is √200, not up to 8.6.
+        rounding: |kernel, x| 2.0 * (linear(|_, _, _| 0.0).rounding)(kernel, x),
+        ..linear(|pair, _, n_components| projection_variance(pair, 200.0, n_components))
+    }
+);
 
 contract!(
     tensor_srht,
@@ -236,10 +251,25 @@ contract!(
 contract!(
     d2pk_rp,
     |n| products::d2pk_rp(n, 2, VectorLaw::Gaussian),
-    products::d2pk_rp_theory(Some(|pair, _, n| products::squares(pair, 2.0, n)))
+    products::d2pk_rp_theory(|pair, _, n| products::squares(pair, 2.0, n))
 );
-// Biased by design: the kernel says how. No closed form of the variance is known for sparse entries.
-contract!(d2pk_rp_of_signs, |n| products::d2pk_rp(n, 2, VectorLaw::Sparse(1.0)), products::d2pk_rp_theory(None));
+// Its defaults.
+contract!(
+    d2pk_rp_of_sparse_vectors,
+    |n| products::d2pk_rp(n, 10, VectorLaw::Sparse(3.0)),
+    products::d2pk_rp_theory(products::sparse_squares::<3, 10>)
+);
+// Of another kernel by design, which says how.
+contract!(
+    d2pk_rp_of_signs,
+    |n| products::d2pk_rp(n, 2, VectorLaw::Sparse(1.0)),
+    products::d2pk_rp_theory(products::sparse_squares::<1, 2>)
+);
+contract!(
+    d2pk_rp_of_one_entry_in_five,
+    |n| products::d2pk_rp(n, 2, VectorLaw::Sparse(5.0)),
+    products::d2pk_rp_theory(products::sparse_squares::<5, 2>)
+);
 contract!(
     maclaurin,
     |n| products::maclaurin(n, products::CUBIC, Allocation::Optimal, false),
@@ -253,6 +283,21 @@ contract!(
 contract!(
     maclaurin_by_chance,
     |n| products::maclaurin(n.max(4), products::CUBIC, Allocation::Random, true),
+    products::maclaurin_theory(None)
+);
+contract!(
+    maclaurin_of_given_coefficients,
+    |n| products::maclaurin(n, products::given_series(), Allocation::Optimal, false),
+    products::maclaurin_theory(Some(|pair, _, n| products::allocated(pair, products::given_series(), n, false)))
+);
+contract!(
+    complex_maclaurin_of_given_coefficients,
+    |n| products::maclaurin(n, products::given_series(), Allocation::Optimal, true),
+    products::maclaurin_theory(Some(|pair, _, n| products::allocated(pair, products::given_series(), n, true)))
+);
+contract!(
+    maclaurin_of_given_coefficients_by_chance,
+    |n| products::maclaurin(n, products::given_series(), Allocation::Random, false),
     products::maclaurin_theory(None)
 );
 contract!(

@@ -8,6 +8,7 @@ use mercer::kernels::Kernel;
 use mercer::random::{Purpose, Stream};
 use ndarray::{Array1, Array2, ArrayView2, s};
 
+use crate::contract::squares::moments_of_squares;
 use crate::contract::trees::Tree;
 
 fn normal(n_rows: usize, n_inputs: usize) -> Array2<f64> {
@@ -89,11 +90,24 @@ fn z_score(spec: &MapSpec, x: &Array2<f64>, n_seeds: u64) -> f64 {
     (mean - exact) / (variance / n).sqrt()
 }
 
+/// The mean squared error of ⟨φ(x₀), φ(x₁)⟩ over seeds about the exact value, as a z-score against the stated variance.
+fn z_score_of_variance(spec: &MapSpec, x: &Array2<f64>, (exact, stated): (f64, f64), n_seeds: u64) -> f64 {
+    let squares: Array1<f64> = (0..n_seeds)
+        .map(|seed| {
+            let z = features(&*spec.resolve(0.5, x.ncols(), seed).build().unwrap(), x.view());
+            (z.row(0).dot(&z.row(1)) - exact).powi(2)
+        })
+        .collect();
+    let (n, mean) = (n_seeds as f64, squares.sum() / n_seeds as f64);
+    let spread = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / n;
+    (mean - stated) / (spread / n).sqrt()
+}
+
 /// E = γ²(⟨x,y⟩² + ((s−3)/2)·Σxᵢ²yᵢ²), and without the term of s it would be found out.
 #[test]
 fn alternating_squares_have_the_kernel_of_their_law() {
     let x = normal(2, 4);
-    for (s, n_terms) in [(1.0, 2), (1.0, 10), (3.0, 2), (3.0, 10), (5.0, 10)] {
+    for (s, n_terms) in [(1.0, 2), (1.0, 10), (3.0, 2), (3.0, 10), (5.0, 2), (5.0, 10)] {
         let spec = D2pkRpSpec { n_terms, law: VectorLaw::Sparse(s), ..D2pkRpSpec::new(16) };
         let z = z_score(&MapSpec::D2pkRp(spec), &x, 4_000);
         assert!(z.abs() < 4.5, "s = {s}, t = {n_terms}: {z}");
@@ -101,6 +115,32 @@ fn alternating_squares_have_the_kernel_of_their_law() {
     let other = MapSpec::D2pkRp(D2pkRpSpec { n_terms: 2, law: VectorLaw::Sparse(1.0), ..D2pkRpSpec::new(16) });
     let (k, p) = (other.resolve(0.5, 4, 0).kernel(), Kernel::Polynomial { degree: 2, gamma: 0.5, c: 0.0 });
     assert!((k.value(x.row(0), x.row(1)).unwrap() - p.value(x.row(0), x.row(1)).unwrap()).abs() > 0.01);
+}
+
+/// The recursion has the kernel of every law, and of normal entries the closed forms; of one square it has ½‖x‖²‖y‖² more, which is why
+/// t is even.
+#[test]
+fn the_recursion_of_squares_has_the_closed_forms() {
+    let (x, gamma) = (normal(2, 4), 0.5);
+    let pair = (x.row(0), x.row(1));
+    let close = |got: f64, expected: f64| assert!((got - expected).abs() < 1e-12 * expected.abs(), "{got}, {expected}");
+    let (norms, k) = (0.25 * x.row(0).dot(&x.row(0)) * x.row(1).dot(&x.row(1)), gamma * x.row(0).dot(&x.row(1)));
+    for (law, n_terms) in [
+        (VectorLaw::Gaussian, 2),
+        (VectorLaw::Gaussian, 10),
+        (VectorLaw::Sparse(1.0), 2),
+        (VectorLaw::Sparse(3.0), 10),
+        (VectorLaw::Sparse(5.0), 4),
+    ] {
+        let (mean, variance) = moments_of_squares(pair, gamma, law, n_terms, 7);
+        let spec = D2pkRpSpec { n_terms, law, ..D2pkRpSpec::new(7) };
+        close(mean, MapSpec::D2pkRp(spec).resolve(gamma, 4, 0).kernel().value(pair.0, pair.1).unwrap());
+        if law == VectorLaw::Gaussian {
+            let t = n_terms as f64;
+            close(variance, (norms.powi(2) + k.powi(4) + (8.0 * norms * k * k + 4.0 * k.powi(4)) / t) / 7.0);
+        }
+    }
+    close(moments_of_squares(pair, gamma, VectorLaw::Sparse(3.0), 1, 7).0, k * k + 0.5 * norms);
 }
 
 /// The mean over seeds is the kernel for any shape of the tree, and products of two rows are those of the flat map.
@@ -132,18 +172,23 @@ fn trees_have_the_variance_of_their_recursion() {
         let n = if complex { 8 } else { 16 };
         let stated = Tree { pair: (x.row(0), x.row(1)), gamma: 0.5, c: 0.4, n, complex }.variance(degree as usize);
         let exact = (0.5 * x.row(0).dot(&x.row(1)) + 0.4).powi(degree as i32);
-        let squares: Array1<f64> = (0..N_SEEDS)
-            .map(|seed| {
-                let z = features(&spec.tree_map(0.5, 3, seed).unwrap(), x.view());
-                (z.row(0).dot(&z.row(1)) - exact).powi(2)
-            })
-            .collect();
-        let n_seeds = N_SEEDS as f64;
-        let mean = squares.sum() / n_seeds;
-        let spread = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / n_seeds;
-        let z = (mean - stated) / (spread / n_seeds).sqrt();
-        assert!(z.abs() < 4.5, "{complex}, {degree}: {mean}, stated {stated}, z = {z}");
+        let spec = MapSpec::TensorSrht(TensorSrhtSpec { tree: true, ..spec });
+        let z = z_score_of_variance(&spec, &x, (exact, stated), N_SEEDS);
+        assert!(z.abs() < 4.5, "{complex}, {degree}: z = {z}");
     }
+}
+
+/// Sums of ten products of normal vectors, all of them different: N^g + κ^2g + (M − N^g − 2κ^2g)/t over k.
+#[test]
+fn sums_of_many_products_have_the_stated_variance() {
+    let (x, c) = (normal(2, 4), 0.3);
+    let product = |i: usize, j: usize| 0.5 * x.row(i).dot(&x.row(j)) + c;
+    let (norms, k2) = (product(0, 0) * product(1, 1), product(0, 1).powi(2));
+    let fourth = (norms + 2.0 * k2).powi(2);
+    let stated = (norms * norms + k2 * k2 + (fourth - norms * norms - 2.0 * k2 * k2) / 10.0) / 16.0;
+    let spec = PkRpSpec { c, n_terms: 10, n_vectors: Some(2 * 10 * 16), ..PkRpSpec::new(16, 2) };
+    let z = z_score_of_variance(&MapSpec::PkRp(spec), &x, (k2, stated), 6_000);
+    assert!(z.abs() < 4.5, "{z}");
 }
 
 /// Of seven factors the variance is far below that of whole products, and halves with twice the features: over 400 seeds a
@@ -201,6 +246,34 @@ fn expansions_are_exact() {
             }
         }
     }
+}
+
+/// Sizes that no memory holds are refused before anything is drawn, with the bytes they would take.
+#[test]
+fn expansions_that_do_not_fit_say_what_they_would_take() {
+    let expansion = |degree| MapSpec::Expansion(ExpansionSpec::new(degree));
+    let chain = |degree, n_components| {
+        let then = Box::new(MapSpec::GaussianProjection { n_components });
+        MapSpec::Chain { first: Box::new(expansion(degree)), then }
+    };
+    let error = |spec: &MapSpec, n_inputs| spec.resolve(1.0, n_inputs, 0).validate().unwrap_err().to_string();
+    // 785·786·787/6 features of four bytes, 1,001 times.
+    let text = error(&chain(3, 1_000), 784);
+    assert!(
+        text.starts_with("all products of 3 of 784 inputs are 80931145 features: 324048304580 bytes for"),
+        "{text}"
+    );
+    assert!(text.contains("use a smaller degree, fewer inputs, or a sketch"), "{text}");
+    // 2,401·2,402·2,403/6 of them.
+    let text = error(&expansion(3), 2_400);
+    assert!(text.contains("2309764401 features: 9239057604 bytes for a row of them, more than memory holds"), "{text}");
+    assert!(error(&expansion(2), 1 << 26).contains("all products of 2 of 67108864 inputs"));
+    assert!(error(&expansion(3), usize::MAX).contains("bytes for a row of them"));
+    expansion(3).resolve(1.0, 784, 0).validate().unwrap();
+    chain(2, 1_000).resolve(1.0, 784, 0).validate().unwrap();
+    // What the system does not give is refused by the map too.
+    let Err(error) = ExpansionSpec::new(3).map::<f64>(1.0, 1 << 20) else { panic!("there is no such memory") };
+    assert!(error.to_string().contains("bytes for a row of them"), "{error}");
 }
 
 /// Features without error behind a random projection: Var = (k(x,x)·k(y,y) + k(x,y)²)/D for normal entries.

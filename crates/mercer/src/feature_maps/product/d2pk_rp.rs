@@ -14,6 +14,15 @@
 //!
 //! with a and b the squares along one vector, less their means, E a²b² = 4N² + 32Nκ² + 24κ⁴, E a² · E b² = 4N² and E ab = 2κ².
 //!
+//! Of sparse entries the variance is exact by a recursion over the inputs. With A = ⟨x,v⟩ and B = ⟨y,v⟩ of the inputs before input i,
+//!
+//! E(A + xᵢvᵢ)ᵖ(B + yᵢvᵢ)ᵍ = Σᵤᵥ C(p,u)·C(q,v)·xᵢᵘyᵢᵛ·E vᵢᵘ⁺ᵛ·E Aᵖ⁻ᵘBᵍ⁻ᵛ, p and q up to 4, E v²ⁿ = sⁿ⁻¹.
+//!
+//! The same rule adds up t squares with their signs, F = Σ±A² and G = Σ±B², and Var⟨φ(x),φ(y)⟩ = (E F²G² − (E FG)²)/(4t²k).
+//!
+//! t is even: an odd number leaves a square that none is subtracted from, and with it means of squares, E A² · E B². One square alone
+//! would have ½‖x‖²‖y‖² more than the kernel.
+//!
 //! Cost of a row: 2·d·k·t flops (d·k·t/s additions), t times that of a projection to k features; [`pk_rp`](super::PkRpSpec) shares its
 //! projections. It is here to be compared with.
 //!

@@ -1,7 +1,7 @@
 //! Random Maclaurin: maps of every kernel that is a series of powers of the inner product, with no negative coefficient.
 //!
 //! k(x,y) = f(γ⟨x,y⟩) with f(z) = Σ aₙzⁿ, aₙ ≥ 0: the polynomial kernel (γ⟨x,y⟩ + c)^g has aₙ = C(g,n)·c^(g−n), the exponential
-//! one, exp(γ⟨x,y⟩), 1/n!. A feature is a product of n projections for some n, coordinates of signed Walsh-Hadamard transforms
+//! one, exp(γ⟨x,y⟩), 1/n!; any other is given by its coefficients. A feature is a product of n projections for some n, coordinates of signed Walsh-Hadamard transforms
 //! as in [`tensor_srht`](super::TensorSrhtSpec), real or complex. How many features each power gets:
 //!
 //! - The constant is one feature, without error.
@@ -11,14 +11,29 @@
 //!   Var = Σ aₙ²·Varₙ/Dₙ with Varₙ that of one product. It is least for Dₙ ∝ aₙ·√Varₙ, taken where γ‖x‖² = γ⟨x,y⟩ = 1, which
 //!   gamma "scale" makes of an average row: 3ⁿ − 1 for real, (2ⁿ + 2ⁿ)/2 − 1 for complex signs. Every power has a feature (or a pair).
 //!
-//! Both are unbiased for the series cut off behind its 24th power, beyond which the exponential has less than 10⁻⁸ of its value for
+//! Both are unbiased for the series, that without end cut off behind its 24th power, beyond which the exponential has less than 10⁻⁸ of its value for
 //! γ⟨x,y⟩ up to 5.
 //!
-//! Cost of a row: Σ n·Dₙ·log d additions. For the exponential kernel there is no other map here; of the polynomial one,
+//! Cost of a row: Σ n·Dₙ·log d additions. For the exponential kernel and given series there is no other map here; of the polynomial one,
 //! [`tensor_srht`](super::TensorSrhtSpec) has features of all powers at once.
 //!
 //! References: Kar and Karnick, "Random feature maps for dot product kernels", AISTATS 2012; Wacker, Kanagawa and Filippone, "Improved
 //! random features for dot product kernels", 2022, section 4 (the allocation of features to powers).
+//!
+//! ```
+//! use mercer::feature_maps::{DotProduct, FeatureMap, MaclaurinSpec};
+//! use mercer::kernels::PowerSeries;
+//! use ndarray::{Array2, array};
+//!
+//! // ½ + 0.3·⟨x,y⟩ + 0.2·⟨x,y⟩³
+//! let coefficients = PowerSeries::new(&[0.5, 0.3, 0.0, 0.2])?;
+//! let map = MaclaurinSpec::new(2_000, DotProduct::PowerSeries { coefficients }).map::<f64>(1.0, 2, 0)?;
+//! let mut features = Array2::zeros((1, 2_000));
+//! let mut scratch = vec![0.0; map.scratch_len(1)];
+//! map.transform_into(array![[0.6, 0.8]].view().into(), features.view_mut(), &mut scratch)?;
+//! assert!((features.row(0).dot(&features.row(0)) - 1.0).abs() < 0.1);
+//! # Ok::<(), mercer::Error>(())
+//! ```
 
 use mercer_simd::Scalar;
 use serde::{Deserialize, Serialize};
@@ -26,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use super::tensor_srht::Drawn;
 use super::{Part, ProductMap, check_polynomial};
 use crate::feature_maps::Gamma;
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, PowerSeries};
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
@@ -67,6 +82,11 @@ pub enum DotProduct {
     },
     /// e^z
     Exponential,
+    /// Σ aₙzⁿ
+    PowerSeries {
+        /// a₀, a₁, …
+        coefficients: PowerSeries,
+    },
 }
 
 /// How features are dealt to the powers of a series.
@@ -104,6 +124,7 @@ impl DotProduct {
                 };
                 (0..=LAST_POWER).map(of_power).collect()
             }
+            Self::PowerSeries { coefficients } => coefficients.into(),
         }
     }
 
@@ -112,6 +133,7 @@ impl DotProduct {
         match self {
             Self::Polynomial { degree, c } => Kernel::Polynomial { degree, gamma, c },
             Self::Exponential => Kernel::Exponential { gamma },
+            Self::PowerSeries { coefficients } => Kernel::PowerSeries { coefficients, gamma },
         }
     }
 }
@@ -262,6 +284,8 @@ mod tests {
         let exponential = DotProduct::Exponential.coefficients();
         assert_eq!(exponential[..5], [1.0, 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0]);
         assert_eq!(exponential.len(), 25);
+        let coefficients = PowerSeries::new(&[0.0, 2.0, 0.0]).unwrap();
+        assert_eq!(DotProduct::PowerSeries { coefficients }.coefficients(), [0.0, 2.0]);
     }
 
     /// Dₙ ∝ aₙ·√(3ⁿ − 1): (z + 1)² has 2·√2 and √8 for its two powers, alike.
@@ -277,7 +301,9 @@ mod tests {
     /// Every feature has a power, and none is left.
     #[test]
     fn all_features_are_dealt() {
-        for kernel in [DotProduct::Polynomial { degree: 5, c: 0.5 }, DotProduct::Exponential] {
+        let coefficients = PowerSeries::new(&[0.0, 0.0, 0.5, 0.0, 0.0, 0.1]).unwrap();
+        let series = DotProduct::PowerSeries { coefficients };
+        for kernel in [DotProduct::Polynomial { degree: 5, c: 0.5 }, DotProduct::Exponential, series] {
             for (complex, allocation) in [
                 (false, Allocation::Random),
                 (true, Allocation::Random),

@@ -20,7 +20,7 @@
 //! For t = 1, s = 1 and p = g·k this is Random Maclaurin for the polynomial kernel. t > 1 makes features nearly normal, so that
 //! the variance is that of a random projection; it costs t times the products, and no more projections.
 //!
-//! Cost of a row: 2·d·p flops at the speed of a matrix product (d·p/s additions from s = 3 on), and g·t·k multiplications.
+//! Cost of a row: 2·d·p flops at the speed of a matrix product (d·p/s additions from s = 2 on), and g·t·k multiplications.
 //! Memory d·p/s numbers and g·t·k indices.
 //!
 //! References: LS19, D. López-Sánchez, *Low Computational Cost Machine Learning: Random Projections and Polynomial Kernels*, PhD
@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TableMap, check_polynomial};
 use crate::feature_maps::Gamma;
-use crate::projections::{DenseProjection, Projection, SparseSignProjection};
+use crate::projections::{DenseProjection, Projection, check_s, n_sparse_signs, sparse_signs};
 use crate::random::{Law, Purpose, Stream};
 use crate::room::check_room;
 use crate::{Error, Result};
@@ -96,8 +96,8 @@ impl VectorLaw {
     /// Refuses a law that is none.
     pub(super) fn validate(self) -> Result<()> {
         match self {
-            Self::Sparse(s) if !(s >= 1.0 && s.is_finite()) => Err(Error::parameter("s", s, "finite and at least 1")),
-            _ => Ok(()),
+            Self::Gaussian => Ok(()),
+            Self::Sparse(s) => check_s(s),
         }
     }
 
@@ -116,25 +116,21 @@ impl VectorLaw {
         columns: Range<usize>,
         factor: f64,
     ) -> Result<Box<dyn Projection<T>>> {
-        Ok(match self {
-            Self::Sparse(s) if s >= SPARSE_FROM => {
-                Box::new(SparseSignProjection::of_columns(seed, n_inputs, columns, s, factor)?)
-            }
-            _ => Box::new(DenseProjection::of_law(self.law(), seed, n_inputs, columns, factor)?),
-        })
+        match self {
+            Self::Gaussian => Ok(Box::new(DenseProjection::of_law(self.law(), seed, n_inputs, columns, factor)?)),
+            Self::Sparse(s) => sparse_signs(seed, n_inputs, columns, s, factor),
+        }
     }
 
     /// Numbers of such a V, about.
     pub(in crate::feature_maps) fn n_entries(self, n_inputs: u64, n_columns: u64) -> u64 {
         match self {
-            Self::Sparse(s) if s >= SPARSE_FROM => (2.0 * n_inputs as f64 * n_columns as f64 / s) as u64,
-            _ => n_inputs.saturating_mul(n_columns),
+            Self::Gaussian => n_inputs.saturating_mul(n_columns),
+            Self::Sparse(s) => n_sparse_signs(s, n_inputs, n_columns),
         }
     }
 }
 
-/// Entries fewer than one in this many are worth a loop of their own.
-const SPARSE_FROM: f64 = 3.0;
 /// More products are a slip of the hand.
 const MAX_INDICES: u128 = 1 << 31;
 
@@ -188,7 +184,7 @@ impl PkRpSpec {
         self.validate()?;
         let (p, root) = (self.n_vectors(), gamma.sqrt());
         let indices = self.deal(seed)?;
-        let table = ProductTable::new(p, self.degree as usize, self.n_terms, false, indices);
+        let table = ProductTable::new(p, self.degree as usize, self.n_terms, indices);
         let scale = 1.0 / ((self.n_components * self.n_terms) as f64).sqrt();
         let offsets = offsets(self.law.law(), seed, n_inputs, p, self.c.sqrt());
         Ok(TableMap::new(self.law.projection(seed, n_inputs, 0..p, root)?, offsets, table, scale))

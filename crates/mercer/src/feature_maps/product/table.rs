@@ -95,8 +95,8 @@ impl<T: Scalar> TableMap<T> {
             grad_out.outer_iter().zip(values.outer_iter()).zip(weights.outer_iter_mut())
         {
             for (output, &grad) in grad.iter().enumerate() {
-                for (minus, indices) in self.table.terms(output) {
-                    let grad = if minus { -grad } else { grad } * self.scale;
+                for indices in self.table.terms(output) {
+                    let grad = grad * self.scale;
                     for (at, &index) in indices.iter().enumerate() {
                         let others = indices.iter().enumerate().filter(|(other, _)| *other != at);
                         let rest = others.fold(grad, |product, (_, &other)| product * values[other as usize]);

@@ -4,11 +4,12 @@ use mercer::feature_maps::{
     Allocation, D2pkRpSpec, DotProduct, Gamma, MaclaurinSpec, MapSpec, PkRpSpec, TensorSketchSpec, TensorSrhtSpec,
     VectorLaw,
 };
-use mercer::kernels::Kernel;
+use mercer::kernels::{Kernel, PowerSeries};
 use ndarray::ArrayView1;
 
 use super::GAMMA;
 use super::checks::{Pair, Theory, U, linear};
+use super::squares::moments_of_squares;
 use super::trees::Tree;
 
 pub(super) fn tensor_srht(n_components: usize, degree: u32, c: f64, complex: bool) -> MapSpec {
@@ -32,6 +33,11 @@ pub(super) fn d2pk_rp(n_components: usize, n_terms: usize, law: VectorLaw) -> Ma
 
 /// (z + ½)³
 pub(super) const CUBIC: DotProduct = DotProduct::Polynomial { degree: 3, c: 0.5 };
+
+/// ½ + 0.3z + 0.2z³: a power is missing.
+pub(super) fn given_series() -> DotProduct {
+    DotProduct::PowerSeries { coefficients: PowerSeries::new(&[0.5, 0.3, 0.0, 0.2]).unwrap() }
+}
 
 pub(super) fn maclaurin(n_components: usize, kernel: DotProduct, allocation: Allocation, complex: bool) -> MapSpec {
     // Every power needs a number.
@@ -143,14 +149,19 @@ pub(super) fn allocated(pair: Pair<'_>, kernel: DotProduct, n: usize, complex: b
     shares.map(of_power).sum()
 }
 
-pub(super) fn d2pk_rp_theory(variance: Option<fn(Pair<'_>, f64, usize) -> f64>) -> Theory {
+/// Of vectors of one entry in S.
+pub(super) fn sparse_squares<const S: u32, const T: usize>(pair: Pair<'_>, _: f64, n: usize) -> f64 {
+    moments_of_squares(pair, GAMMA, VectorLaw::Sparse(f64::from(S)), T, n).1
+}
+
+pub(super) fn d2pk_rp_theory(variance: fn(Pair<'_>, f64, usize) -> f64) -> Theory {
     // Coordinates are off by (d + 4)·u of at most 8.6·b, their squares by twice that; t of them over √(2t), t up to 10.
     let rounding = |kernel: Kernel, x: ArrayView1<'_, f64>| {
         let Kernel::Quadratic { gamma, .. } = kernel else { panic!("{kernel:?}") };
         let b = 8.6 * gamma.sqrt() * x.fold(0.0, |sum, x| sum + x.abs());
         5.0_f64.sqrt() * 2.0 * (x.len() as f64 + 8.0) * U * b * b
     };
-    Theory { rounding, variance, ..linear(|_, _, _| 0.0) }
+    Theory { rounding, ..linear(variance) }
 }
 
 pub(super) fn maclaurin_theory(variance: Option<fn(Pair<'_>, f64, usize) -> f64>) -> Theory {
@@ -159,6 +170,7 @@ pub(super) fn maclaurin_theory(variance: Option<fn(Pair<'_>, f64, usize) -> f64>
     let rounding = |kernel: Kernel, x: ArrayView1<'_, f64>| {
         let (gamma, series) = match kernel {
             Kernel::Polynomial { degree, gamma, c } => (gamma, DotProduct::Polynomial { degree, c }),
+            Kernel::PowerSeries { coefficients, gamma } => (gamma, DotProduct::PowerSeries { coefficients }),
             other => panic!("{other:?}"),
         };
         let b = gamma.sqrt() * x.fold(0.0, |sum, x| sum + x.abs());
