@@ -608,21 +608,25 @@ LONGEST_ACCURACY = {"exact SVC": 900}
 LONGEST_PIPELINE = 120
 
 
-def bench_accuracy():
-    for name in ACCURACY:
+def bench_falkon():
+    bench_accuracy("falkon", [name for name, pipeline in ACCURACY.items() if pipeline == "SVC"])
+
+
+def bench_accuracy(bench="accuracy", names=None):
+    for name in names or ACCURACY:
         child = [sys.executable, __file__, "accuracy-child", name]
         longest = LONGEST_ACCURACY.get(name, LONGEST_PIPELINE)
         try:
             result = subprocess.run(child, stdout=subprocess.PIPE, text=True, timeout=longest)
         except subprocess.TimeoutExpired:
-            skip("accuracy", "scikit-learn", f"{name} had not ended after {longest} s")
+            skip(bench, "scikit-learn", f"{name} had not ended after {longest} s")
             continue
         if result.returncode != 0:
-            skip("accuracy", "scikit-learn", f"{name} failed")
+            skip(bench, "scikit-learn", f"{name} failed")
             continue
         seconds, accuracy, memory = json.loads(result.stdout)
         further = {"accuracy": accuracy, "peak_memory_bytes": memory}
-        report("accuracy", name, 2, "scikit-learn", (seconds, 1), 60_000, "row", **further)
+        report(bench, name, 2, "scikit-learn", (seconds, 1), 60_000, "row", **further)
 
 
 def accuracy_child(name):
@@ -863,6 +867,7 @@ BENCHES = {
     "train": bench_train,
     "linear": bench_linear,
     "accuracy": bench_accuracy,
+    "falkon": bench_falkon,
     "auto": bench_auto,
     "scale": bench_scale,
     "python": bench_python,

@@ -12,6 +12,7 @@ mod accuracy;
 mod auto;
 mod cholesky;
 mod csr;
+mod falkon;
 mod gram;
 mod hadamard;
 mod kernels;
@@ -55,6 +56,7 @@ const BENCHES: [Bench; 19] = [
     Bench { name: "train", conditions: train::CONDITIONS, run: train::run },
     Bench { name: "linear", conditions: linear::CONDITIONS, run: linear::run },
     Bench { name: "accuracy", conditions: accuracy::CONDITIONS, run: accuracy::run },
+    Bench { name: "falkon", conditions: falkon::CONDITIONS, run: falkon::run },
     Bench { name: "auto", conditions: auto::CONDITIONS, run: auto::run },
     Bench { name: "scale", conditions: scale::CONDITIONS, run: scale::run },
     Bench { name: "python", conditions: python::CONDITIONS, run: python::run },

@@ -17,7 +17,7 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result<(), Failure> {
     let request = Request::parse(arguments)?;
     let (programs, mut notes) = Programs::set_up()?;
     let benches = request.choose(programs.benches()?)?;
-    if benches.iter().any(|bench| ["train", "accuracy", "auto", "scale"].contains(&bench.name.as_str())) {
+    if benches.iter().any(|bench| ["train", "accuracy", "auto", "falkon", "scale"].contains(&bench.name.as_str())) {
         crate::project::build_command()?;
     }
     if let (true, Some(python)) = (benches.iter().any(|bench| bench.name == "python"), programs.python()) {
