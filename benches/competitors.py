@@ -138,10 +138,22 @@ def bench_products():
             for name in ["complex TensorSRHT", "real TensorSRHT", "TensorSketch"]:
                 variant = f"784 to 4,096, f32, degree {degree}, {name}"
                 report("products", variant, 1, "scikit-learn", timing, len(rows), "row", kernel_rmse=rmse)
+        from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+
+        projections = {"normal": GaussianRandomProjection(2000, random_state=0)}
+        for s in [3, 30, 200]:
+            projections[f"s = {s}"] = SparseRandomProjection(2000, density=1 / s, dense_output=True, random_state=0)
+        for name, projection in projections.items():
+            projection.fit(rows)
+            timing = fastest(lambda: projection.transform(rows))
+            report("products", f"784 to 2,000, f32, projection, {name}", 1, "scikit-learn", timing, len(rows), "row")
         rows = random_rows(2000, 5000, density=0.01, format="csr", dtype=np.float32, random_state=0)
         sketch = PolynomialCountSketch(gamma=1.0, degree=2, n_components=300, random_state=0).fit(rows)
         timing = fastest(lambda: sketch.transform(rows))
         report("products", "CSR, 5,000 to 300, f32, degree 2, TensorSketch", 1, "scikit-learn", timing, 2000, "row")
+        rows = rows.toarray()
+        timing = fastest(lambda: sketch.transform(rows))
+        report("products", "the same rows, dense, TensorSketch", 1, "scikit-learn", timing, 2000, "row")
 
 
 def bench_landmarks():

@@ -12,7 +12,8 @@ use crate::measure::{Case, fastest};
 pub(crate) const CONDITIONS: &str = "features of the kernel <x,y>^degree on one core, float32. Dense: 2,048 x 784 uniform rows of length 1 to 4,096 features, \
     into memory already there; scikit-learn: PolynomialCountSketch.transform, whose result is fresh memory (it has no way to reuse any), in calls of 512 or \
     2,048 rows, whichever is faster. CSR: 2,000 x 5,000 rows of 50 values to 300 features. PK-RP and D2PK-RP: 2,000 features of degree 2, of 488 vectors and \
-    one product, and of ten squares, as the thesis that has them compares them (LS19, table 4.4). kernel_rmse is over all pairs of the first 512 rows";
+    one product, and of ten squares, as the thesis that has them compares them (LS19, table 4.4). \
+    Projections: scikit-learn's GaussianRandomProjection, and SparseRandomProjection of density 1/s. kernel_rmse is over all pairs of the first 512 rows";
 
 const N_ROWS: usize = 2_048;
 const N_COMPONENTS: usize = 4_096;
@@ -40,6 +41,12 @@ pub(crate) fn run() {
     dense("784 to 2,000, f32, degree 2, PK-RP, p = 488, t = 1", &MapSpec::PkRp(pk_rp), 2, rows.view());
     let d2pk_rp = D2pkRpSpec { gamma, ..D2pkRpSpec::new(2_000) };
     dense("784 to 2,000, f32, degree 2, D2PK-RP, t = 10", &MapSpec::D2pkRp(d2pk_rp), 2, rows.view());
+    let normal = MapSpec::GaussianProjection { n_components: 2_000 };
+    dense("784 to 2,000, f32, projection, normal", &normal, 1, rows.view());
+    for sparsity in [3, 30, 200] {
+        let spec = MapSpec::SparseProjection { n_components: 2_000, s: f64::from(sparsity) };
+        dense(&format!("784 to 2,000, f32, projection, s = {sparsity}"), &spec, 1, rows.view());
+    }
 
     let rows = sparse_rows();
     let spec = MapSpec::TensorSketch(TensorSketchSpec { gamma, c: 0.0, ..TensorSketchSpec::new(300, 2) });
@@ -52,6 +59,9 @@ pub(crate) fn run() {
     };
     let mut out = huge_pages::zeros::<f32>((rows.n_rows(), 300));
     case.report(timed(&spec, Rows::Sparse(rows.view()), &mut out));
+    let written_out = Rows::Sparse(rows.view()).to_dense().into_owned();
+    let case = Case { variant: "the same rows, dense, TensorSketch".to_owned(), ..case };
+    case.report(timed(&spec, written_out.view().into(), &mut out));
 }
 
 fn timed(spec: &MapSpec, rows: Rows<'_, f32>, out: &mut Array2<f32>) -> crate::measure::Timing {
