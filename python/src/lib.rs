@@ -34,7 +34,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn raised(error: mercer::Error) -> PyErr {
     match error {
         mercer::Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        mercer::Error::Memory { .. } | mercer::Error::Expansion { .. } => PyMemoryError::new_err(error.to_string()),
+        mercer::Error::Memory { .. } | mercer::Error::Expansion { .. } | mercer::Error::BudgetMemory { .. } => {
+            PyMemoryError::new_err(error.to_string())
+        }
         other => PyValueError::new_err(other.to_string()),
     }
 }

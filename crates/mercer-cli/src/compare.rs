@@ -11,7 +11,7 @@ use mercer::pipeline::{Evaluation, Features, Pipeline, PipelineSpec};
 use mercer::preprocess::PreprocessSpec;
 use mercer::{Driver, Dtype, Scalar};
 
-use crate::args::CompareArgs;
+use crate::args::{Candidate, CompareArgs};
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::report::{check_outputs, save};
@@ -81,6 +81,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     check_outputs(args.report.as_deref(), args.plot.as_deref(), None, args.rows.files())?;
     let driver = Driver::new(args.run.threads, &bar)?;
     let (dataset, test) = load(args, seeds[0], &driver, &bar)?;
+    let (specs, left_out) = args.fitting(specs, dataset.n_inputs());
     let measured = match args.dtype.into() {
         Dtype::Float32 => measure_all::<f32>(args, specs, &seeds, (&dataset, test.as_ref()), &driver, &bar)?,
         Dtype::Float64 => measure_all::<f64>(args, specs, &seeds, (&dataset, test.as_ref()), &driver, &bar)?,
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     driver.check_interrupted()?;
     let first = &measured[0].runs[0];
     let comparison = Comparison {
-        note: args.note(&maps),
+        note: joined(args.note(&maps), left_out),
         preprocess: first.preprocess,
         dataset,
         test,
@@ -113,6 +114,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Two notes in one.
+fn joined(first: Option<String>, then: Option<String>) -> Option<String> {
+    let notes: Vec<String> = first.into_iter().chain(then).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
 /// The rows, and those to score on; of a bundled sample the training rows alone where nothing is learned.
 fn load(args: &CompareArgs, seed: u64, driver: &Driver<'_>, bar: &Bar) -> Result<(Dataset, Option<Dataset>), Failure> {
     let split = !args.no_learner && args.rows.test.is_empty();
@@ -134,14 +141,17 @@ fn load(args: &CompareArgs, seed: u64, driver: &Driver<'_>, bar: &Bar) -> Result
 
 fn measure_all<T: Scalar>(
     args: &CompareArgs,
-    specs: Vec<(&'static str, MapSpec)>,
+    specs: Vec<(Candidate, MapSpec)>,
     seeds: &[u64],
     (dataset, test): (&Dataset, Option<&Dataset>),
     driver: &Driver<'_>,
     bar: &Bar,
 ) -> Result<Vec<Cell>, Failure> {
     let bytes = |spec: &MapSpec| spec.n_entries(dataset.n_inputs()).saturating_mul(size_of::<T>() as u64);
-    let cell = |(name, spec): (&'static str, MapSpec)| Cell { name, map_bytes: bytes(&spec), spec, runs: Vec::new() };
+    let cell = |(map, spec): (Candidate, MapSpec)| {
+        let (name, map_bytes) = (map.name(), bytes(&spec));
+        Cell { name, map_bytes, spec, runs: Vec::new() }
+    };
     let mut cells: Vec<Cell> = specs.into_iter().map(cell).collect();
     for &seed in seeds {
         // The width depends on the rows and the seed alone: found once, it serves all maps.

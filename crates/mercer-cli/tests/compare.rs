@@ -98,39 +98,108 @@ fn the_table_and_the_plot() {
     assert_eq!(svg.matches("<title>").count(), 8);
 }
 
-/// Every map of the polynomial kernel, by a chain and by a tree among them, and those that suit one kernel alone.
+fn maps(report: &Value) -> Vec<&str> {
+    results(report).iter().map(|result| result["map"].as_str().unwrap()).collect()
+}
+
+const LANDMARKS: [&str; 5] = ["nystroem", "nystroem-rpc", "kg-rp", "korp", "kernel-pca"];
+
+/// Every map of the polynomial kernel, by a chain and by a tree among them, and those that suit one degree alone.
 #[test]
 fn maps_of_the_polynomial_kernel() {
     let folder = Folder::new();
-    let report = folder.json("compare --sample digits --kernel poly --degree 3 --n-components 256");
-    let names: Vec<&str> = results(&report).iter().map(|result| result["map"].as_str().unwrap()).collect();
-    let expected = [
-        "nystroem",
-        "nystroem-rpc",
-        "tensor-srht",
-        "tensor-srht-real",
-        "tensor-tree",
-        "tensor-sketch",
-        "pk-rp",
-        "maclaurin",
-        "craft-maclaurin",
-        "craft-tensor-sketch",
-    ];
-    assert_eq!(names, expected);
-    for result in results(&report) {
-        assert!(float(&result["kernel_rmse"]) > 0.0 && float(&result["accuracy"]) > 0.9, "{result}");
-        assert_eq!(result["n_components"], 256);
+    let products = |of_degree: &[&'static str]| {
+        let all = ["tensor-srht", "tensor-srht-real", "tensor-tree", "tensor-sketch", "pk-rp", "d2pk-rp", "maclaurin"];
+        let all = LANDMARKS.into_iter().chain(all).chain(["craft-maclaurin", "craft-tensor-sketch", "explicit"]);
+        all.filter(|map| !of_degree.contains(map)).collect::<Vec<_>>()
+    };
+    for (degree, others) in [(2, &["tensor-tree"]), (3, &["d2pk-rp"])] {
+        let report =
+            folder.json(&format!("compare --sample digits --kernel poly --degree {degree} --n-components 256"));
+        assert_eq!(maps(&report), products(others));
+        for result in results(&report) {
+            assert!(float(&result["accuracy"]) > 0.9, "{result}");
+            assert_eq!(result["n_components"], 256);
+            // Principal components have the centred kernel.
+            let errors = (&result["kernel_rmse"], &result["distortion"]);
+            let none = result["map"] == "kernel-pca";
+            assert!(if none { errors.0.is_null() && errors.1.is_null() } else { float(errors.0) > 0.0 }, "{result}");
+        }
     }
-    let report = folder
-        .json("compare --sample digits --kernel poly --coef0 0 --n-components 64 --maps d2pk-rp,explicit --no-learner");
-    assert_eq!(results(&report).len(), 2);
-    refuse(&folder, "--sample digits --kernel poly --maps d2pk-rp", &["which has no features of the poly kernel"]);
     refuse(
         &folder,
         "--sample digits --kernel poly --maps sorf",
         &["which has no features of the poly kernel", "tensor-srht"],
     );
     refuse(&folder, "--sample digits --degree 3", &["--degree is of use with --kernel poly only"]);
+}
+
+/// D2PK-RP has no constant: beside a kernel that has one it keeps its own, and the table says so.
+#[test]
+fn a_map_without_the_constant() {
+    let folder = Folder::new();
+    let flags = "compare --sample digits --kernel poly --degree 2 --n-components 64 --no-learner";
+    let other = "d2pk-rp has the kernel without its constant, and that kernel's error; --coef0 0 gives it to all";
+    let text = folder.ok(flags);
+    assert!(text.lines().nth(2).unwrap().ends_with(other), "{text}");
+    let own = folder.json(&format!("{flags} --maps d2pk-rp"));
+    let same = folder.json(&format!("{flags} --maps d2pk-rp,pk-rp --coef0 0"));
+    assert_eq!(results(&own)[0]["kernel_rmse"], results(&same)[0]["kernel_rmse"]);
+    assert!(!folder.ok(&format!("{flags} --coef0 0")).contains("without its constant"));
+    refuse(
+        &folder,
+        "--sample digits --kernel poly --degree 3 --maps d2pk-rp",
+        &["which has no features of the poly kernel", "it needs --kernel poly --degree 2;"],
+    );
+}
+
+/// 301 inputs have 45,753 products of degree 2, which take more than 256 MB from 2,048 features on.
+#[test]
+fn an_expansion_that_fills_the_memory_is_left_out() {
+    let folder = Folder::new();
+    folder.write("x.npy", Table::new(12, 301, 2).npy());
+    let flags = "compare x.npy --no-learner --kernel poly --n-components 8,2048";
+    let text = folder.ok(flags);
+    assert!(text.contains("explicit is left out from 2,048 features on, which take 374.8 MB"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("explicit ")).count(), 1, "{text}");
+}
+
+/// Maps of kernels that are no kernel of waves, and of budgets that are asked for by name.
+#[test]
+fn maps_of_other_kernels() {
+    let folder = Folder::new();
+    let of = |flags: &str| {
+        let report = folder.json(&format!("compare --sample digits --preprocess min-max --n-components 64 {flags}"));
+        for result in results(&report) {
+            assert!(float(&result["accuracy"]) > 0.8, "{result}");
+        }
+        report
+    };
+    for (kernel, own) in [
+        ("additive-chi2", &["additive-chi2", "additive-chi2", "additive-chi2"][..]),
+        ("skewed-chi2", &["skewed-chi2"]),
+        ("arc-cosine", &["arc-cosine"]),
+        ("exponential", &["maclaurin", "craft-maclaurin"]),
+        ("chi2", &[]),
+    ] {
+        let report = of(&format!("--kernel {kernel}"));
+        assert_eq!(maps(&report), [&LANDMARKS, own].concat(), "{kernel}");
+    }
+    let report = of("--kernel additive-chi2 --maps additive-chi2");
+    let sizes: Vec<_> = results(&report).iter().map(|result| result["n_components"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [64, 3 * 64, 5 * 64]);
+    let errors: Vec<f64> = results(&report).iter().map(|result| float(&result["kernel_rmse"])).collect();
+    assert!(errors[0] > errors[1] && errors[1] > errors[2], "{errors:?}");
+    let budgets =
+        "nystroem-leverage,nystroem-columns,nystroem-farthest,nystroem-kmeans-pp,nystroem-kmeans,nystroem-dbh";
+    let report = of(&format!("--maps {budgets}"));
+    assert_eq!(maps(&report).join(","), budgets);
+    for (result, method) in
+        results(&report).iter().zip(["leverage", "columns", "farthest", "kmeans_pp", "kmeans", "dbh"])
+    {
+        assert_eq!(result["spec"]["budget"]["method"], method);
+    }
+    refuse(&folder, "--sample digits --maps skewed-chi2", &["the rbf kernel", "it needs --kernel skewed-chi2"]);
 }
 
 #[test]
@@ -233,10 +302,9 @@ fn the_heading_says_all_parameters() {
     assert!(heading.starts_with("the RBF kernel, gamma 0.5, length scales 1, 2.5, 3, waves phase; "), "{text}");
     let text = folder.ok(&format!("{flags} --kernel laplace --plot x.svg"));
     assert!(
-        text.lines()
-            .nth(2)
-            .unwrap()
-            .contains("fourier, quasi, nystroem, nystroem-rpc: the maps that suit the laplace kernel"),
+        text.lines().nth(2).unwrap().contains(
+            "fourier, quasi, nystroem, nystroem-rpc, kg-rp, korp, kernel-pca: the maps that suit the laplace kernel"
+        ),
         "{text}"
     );
     for (map, shown) in [("fourier", true), ("quasi", true), ("sorf", false), ("orthogonal", false)] {

@@ -79,6 +79,22 @@ pub enum Error {
         bytes: u128,
     },
 
+    /// More memory than there is, to choose landmarks.
+    #[error(
+        "budget {method} takes {bytes} bytes to choose {n_landmarks} landmarks of {n_candidates} rows, more than the system gives; \
+         use fewer landmarks (a smaller n_components), or budget uniform, which takes none"
+    )]
+    BudgetMemory {
+        /// how landmarks were to be chosen
+        method: &'static str,
+        /// rows to choose from
+        n_candidates: usize,
+        /// how many were to be chosen
+        n_landmarks: usize,
+        /// how much it takes
+        bytes: u128,
+    },
+
     /// A value that is not finite.
     #[error("row {row}, input {input} is {value}; every value must be finite")]
     NotFinite {

@@ -1,20 +1,30 @@
 //! Flags of `mercer compare`.
 
+mod candidate;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use mercer::budget::{BudgetMethod, BudgetSpec};
 use mercer::feature_maps::{
-    D2pkRpSpec, DotProduct, ExpansionSpec, Frequencies, LandmarkSpec, MaclaurinSpec, MapSpec, PkRpSpec,
-    TensorSketchSpec, TensorSrhtSpec,
+    D2pkRpSpec, DotProduct, ExpansionSpec, Frequencies, LandmarkForm, LandmarkSpec, MaclaurinSpec, MapSpec, PkRpSpec,
+    TensorSketchSpec, TensorSrhtSpec, Waves,
 };
 
+pub(crate) use self::candidate::Candidate;
+use self::candidate::{candidate, names};
 use super::landmark::family;
 use super::learner::TaskName;
 use super::model::{KernelArgs, KernelName};
 use super::product::PolynomialArgs;
 use super::{ColumnArgs, DtypeName, EncodingArgs, Preprocess, ReadingArgs, RowsArgs, RunArgs, whole};
 use crate::failure::Failure;
+use crate::text::{bytes as shown_bytes, count};
+
+/// Features of a CRAFTMap before they are projected down, for each that is left.
+const CRAFT: usize = 4;
+/// Memory of the projection behind an explicit expansion, up to which it is compared without being asked for.
+const EXPLICIT_BYTES: u64 = 256_000_000;
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -23,13 +33,15 @@ Examples:
   mercer compare iris.csv --target species --maps fourier,sorf --n-components 64..1024
   mercer compare w8a.gz --test w8a.t.gz --kernel matern --nu 2.5 --n-components 256,1024
   mercer compare x.npy --no-learner --seeds 10 --json
-  mercer compare --sample digits --kernel poly --degree 3
+  mercer compare --sample digits --kernel poly --degree 2
+  mercer compare --sample digits --maps nystroem,nystroem-kmeans,nystroem-leverage
 
 Kernel RMSE and distortion (the share by which squared distances change) are those of 500 rows.
 The time is that of the map alone, on one thread; the memory that of its random numbers; the score
 that of ridge on rows held out. With several seeds: means (of the RMSE, of its square) ± their
-standard deviation, and the shortest time. Maps of no such kernel (binning, projections, hadamard,
-identity) are tried by mercer train --map.";
+standard deviation, and the shortest time. kernel-pca has no kernel error: it has the centred
+kernel, and only the part along its components. Maps of no such kernel (binning, projections,
+hadamard, identity) are tried by mercer train --map.";
 
 /// Compare the maps of a kernel: kernel error, time, memory and score for each number of features.
 #[derive(Debug, Args)]
@@ -62,9 +74,10 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) encoding: EncodingArgs,
     /// Maps, with commas: fourier, orthogonal, sorf, fastfood, quasi; of any kernel nystroem, nystroem-rpc (landmarks by
-    /// randomly pivoted Cholesky); of the polynomial kernel tensor-srht, tensor-srht-real,
-    /// tensor-tree, tensor-sketch, pk-rp, d2pk-rp, maclaurin, craft-maclaurin, craft-tensor-sketch, explicit [default: all that
-    /// suit the kernel; explicit, which takes much memory, only if it is named]
+    /// randomly pivoted Cholesky), nystroem-leverage, -columns, -farthest, -kmeans-pp, -kmeans and -dbh, kg-rp, korp, kernel-pca; of the
+    /// polynomial kernel tensor-srht, tensor-srht-real, tensor-tree, tensor-sketch, pk-rp, d2pk-rp, maclaurin, craft-maclaurin,
+    /// craft-tensor-sketch, explicit; of their own kernels arc-cosine, additive-chi2, skewed-chi2 [default: all that suit the kernel;
+    /// nystroem-leverage and those after it only if they are named, explicit up to 256 MB]
     #[arg(long, value_delimiter = ',', value_parser = candidate, help_heading = "Features")]
     maps: Vec<Candidate>,
     /// Numbers of features: 256..4096 doubles, 300,1000 lists
@@ -95,7 +108,7 @@ impl CompareArgs {
     pub(crate) fn maps(&self) -> Result<Vec<Candidate>, Failure> {
         let suiting = self.suiting()?;
         if self.maps.is_empty() {
-            return Ok(suiting.into_iter().filter(|map| *map != Candidate::Explicit).collect());
+            return Ok(suiting.into_iter().filter(|map| !map.is_only_by_name()).collect());
         }
         let mut maps: Vec<Candidate> = Vec::new();
         for &map in &self.maps {
@@ -103,8 +116,9 @@ impl CompareArgs {
                 let (name, suiting) = (map.name(), names(&suiting, ","));
                 let kernel = self.kernel.kernel.unwrap_or(KernelName::Rbf).to_possible_value().expect("it has a name");
                 let text = format!(
-                    "--maps has {name}, which has no features of the {} kernel as it is given; use --maps {suiting}",
-                    kernel.get_name()
+                    "--maps has {name}, which has no features of the {} kernel as it is given{}; use --maps {suiting}",
+                    kernel.get_name(),
+                    map.needs().map_or_else(String::new, |flags| format!(": it needs {flags}"))
                 );
                 return Err(Failure::Usage(text));
             }
@@ -117,65 +131,110 @@ impl CompareArgs {
 
     /// The maps of this kernel.
     fn suiting(&self) -> Result<Vec<Candidate>, Failure> {
-        if self.kernel.kernel == Some(KernelName::Poly) {
-            self.kernel.refuse_waves()?;
-            let (degree, c) = (self.polynomial.degree(), self.polynomial.c());
-            let suits = |map: &Candidate| match map {
-                Candidate::Spectral(_) => false,
-                Candidate::Landmark(_) => true,
-                Candidate::ArcCosine => false,
-                Candidate::D2pkRp => degree == 2 && c == 0.0,
-                Candidate::TensorTree => degree > 2,
-                Candidate::Explicit => degree == 2 || degree == 3,
-                _ => true,
-            };
-            return Ok(Candidate::all().filter(suits).collect());
-        }
-        if self.kernel.kernel.is_some_and(|kernel| !kernel.is_spectral()) {
+        let spectral = match self.kernel.kernel {
+            None => true,
+            Some(KernelName::Poly) => return self.suiting_poly(),
+            Some(kernel) => kernel.is_spectral(),
+        };
+        if !spectral {
             family(&self.kernel, &self.polynomial)?;
-            let units = (self.kernel.kernel == Some(KernelName::ArcCosine)).then_some(Candidate::ArcCosine);
-            return Ok(units.into_iter().chain(Candidate::LANDMARKS).collect());
+            let own = |map: &Candidate| match map {
+                Candidate::ArcCosine => self.kernel.kernel == Some(KernelName::ArcCosine),
+                Candidate::AdditiveChi2 => self.kernel.kernel == Some(KernelName::AdditiveChi2),
+                Candidate::SkewedChi2 => self.kernel.kernel == Some(KernelName::SkewedChi2),
+                Candidate::Maclaurin | Candidate::CraftMaclaurin => self.kernel.kernel == Some(KernelName::Exponential),
+                map => map.has_landmarks(),
+            };
+            return Ok(Candidate::all().filter(own).collect());
         }
         self.polynomial.refuse("--kernel poly")?;
         let kernel = self.kernel.spectral(Frequencies::Independent, 2)?.kernel;
         let with_scales = self.kernel.length_scales.is_some();
         let suits = |map: &Candidate| match map {
             Candidate::Spectral(frequencies) => frequencies.suit(kernel),
-            Candidate::Landmark(_) => !with_scales,
-            _ => false,
+            map => map.has_landmarks() && !with_scales,
         };
         Ok(Candidate::all().filter(suits).collect())
     }
 
-    /// Why not all maps are compared, where none were asked for.
+    /// The maps of the polynomial kernel.
+    fn suiting_poly(&self) -> Result<Vec<Candidate>, Failure> {
+        self.kernel.refuse_waves()?;
+        let degree = self.polynomial.degree();
+        let suits = |map: &Candidate| match map {
+            Candidate::D2pkRp => degree == 2,
+            Candidate::TensorTree => degree > 2,
+            Candidate::Explicit => degree == 2 || degree == 3,
+            map => map.has_landmarks() || map.is_product(),
+        };
+        Ok(Candidate::all().filter(suits).collect())
+    }
+
+    /// Why not all maps are compared, where none were asked for, and which has another kernel than the others.
     pub(crate) fn note(&self, maps: &[Candidate]) -> Option<String> {
-        if !self.maps.is_empty() {
-            return None;
-        }
+        let named = !self.maps.is_empty();
         match self.kernel.kernel {
-            Some(KernelName::Laplace) => Some(format!(
+            Some(KernelName::Laplace) if !named => Some(format!(
                 "{}: the maps that suit the laplace kernel; the others need a radial one",
                 names(maps, ", ")
             )),
             Some(KernelName::Poly) => {
-                Some("craft-… projects four times as many features down; d2pk-rp needs --degree 2 --coef0 0".to_owned())
+                let craft = (!named).then(|| "craft-… projects four times as many features down".to_owned());
+                let other = maps.contains(&Candidate::D2pkRp) && self.polynomial.c() != 0.0;
+                let other = other.then(|| {
+                    "d2pk-rp has the kernel without its constant, and that kernel's error; --coef0 0 gives it to all"
+                        .to_owned()
+                });
+                let notes: Vec<String> = craft.into_iter().chain(other).collect();
+                (!notes.is_empty()).then(|| notes.join("; "))
             }
             _ => None,
         }
     }
 
     /// Every map with every number of features, map by map, checked.
-    pub(crate) fn specs(&self, maps: &[Candidate]) -> Result<Vec<(&'static str, MapSpec)>, Failure> {
+    pub(crate) fn specs(&self, maps: &[Candidate]) -> Result<Vec<(Candidate, MapSpec)>, Failure> {
         let mut sizes: Vec<usize> = self.n_components.iter().flat_map(|sizes| sizes.0.clone()).collect();
         sizes.sort_unstable();
         sizes.dedup();
         let mut specs = Vec::new();
-        for (&map, &size) in maps.iter().flat_map(|map| sizes.iter().map(move |size| (map, size))) {
-            let spec = self.spec(map, size)?;
-            spec.validate()?;
-            specs.push((map.name(), spec));
+        for &map in maps {
+            if map == Candidate::AdditiveChi2 {
+                // The inputs say how many features there are: once, three and five times as many.
+                let of_steps = |n_steps| (map, MapSpec::AdditiveChi2 { n_steps, interval: None });
+                specs.extend((1..=3).map(of_steps));
+                continue;
+            }
+            for &size in &sizes {
+                let spec = self.spec(map, size)?;
+                spec.validate()?;
+                specs.push((map, spec));
+            }
         }
         Ok(specs)
+    }
+
+    /// The specs without those of `explicit` that would fill the memory, unless it was asked for by name; and what says so.
+    pub(crate) fn fitting(
+        &self,
+        specs: Vec<(Candidate, MapSpec)>,
+        n_inputs: usize,
+    ) -> (Vec<(Candidate, MapSpec)>, Option<String>) {
+        let bytes_of_number = match self.dtype {
+            DtypeName::Float32 => 4,
+            DtypeName::Float64 => 8,
+        };
+        let bytes = |spec: &MapSpec| spec.n_entries(n_inputs).saturating_mul(bytes_of_number);
+        let too_large = |map: Candidate, spec: &MapSpec| map == Candidate::Explicit && bytes(spec) > EXPLICIT_BYTES;
+        if !self.maps.is_empty() {
+            return (specs, None);
+        }
+        let (left_out, kept): (Vec<_>, Vec<_>) = specs.into_iter().partition(|(map, spec)| too_large(*map, spec));
+        let note = left_out.first().map(|(_, spec)| {
+            let (size, memory) = (count(spec.n_components(n_inputs) as u64), shown_bytes(bytes(spec)));
+            format!("explicit is left out from {size} features on, which take {memory}: --maps explicit has it")
+        });
+        (kept, note)
     }
 
     fn spec(&self, map: Candidate, n_components: usize) -> Result<MapSpec, Failure> {
@@ -185,8 +244,9 @@ impl CompareArgs {
         let srht =
             |complex, tree| MapSpec::TensorSrht(TensorSrhtSpec { n_components, degree, gamma, c, complex, tree });
         let sketch = |n_components| MapSpec::TensorSketch(TensorSketchSpec { n_components, degree, gamma, c });
+        let exponential = self.kernel.kernel == Some(KernelName::Exponential);
         let series = |n_components| {
-            let kernel = DotProduct::Polynomial { degree, c };
+            let kernel = if exponential { DotProduct::Exponential } else { DotProduct::Polynomial { degree, c } };
             MapSpec::Maclaurin(MaclaurinSpec { gamma, complex, ..MaclaurinSpec::new(n_components, kernel) })
         };
         let down = |first: MapSpec, then: MapSpec| MapSpec::Chain { first: Box::new(first), then: Box::new(then) };
@@ -196,11 +256,13 @@ impl CompareArgs {
             Candidate::ArcCosine => {
                 MapSpec::ArcCosine { n_components, degree: self.polynomial.given_degree().unwrap_or(1) }
             }
-            Candidate::Landmark(method) => {
-                let plain = KernelArgs { waves: None, ..self.kernel.clone() };
-                let (kernel, gamma) = family(&plain, &self.polynomial)?;
-                let budget = BudgetSpec { method, balanced: false };
-                MapSpec::Landmark(LandmarkSpec { kernel, gamma, budget, ..LandmarkSpec::new(n_components) })
+            Candidate::SkewedChi2 => {
+                let skewedness = self.kernel.skewedness();
+                MapSpec::SkewedChi2 { n_components, skewedness, waves: Waves::Paired }
+            }
+            Candidate::AdditiveChi2 => unreachable!("its sizes are those of the inputs"),
+            Candidate::Nystroem(_) | Candidate::KgRp | Candidate::Korp | Candidate::KernelPca => {
+                return self.landmarks(map, n_components);
             }
             Candidate::TensorSrht => srht(complex, false),
             Candidate::TensorSrhtReal => srht(false, false),
@@ -216,6 +278,22 @@ impl CompareArgs {
                 down(all, MapSpec::GaussianProjection { n_components })
             }
         })
+    }
+
+    /// A map of landmarks, as many as features but for KG-RP, which has at most 1,024, and principal components, which have at least so
+    /// many.
+    fn landmarks(&self, map: Candidate, n_components: usize) -> Result<MapSpec, Failure> {
+        let plain = KernelArgs { waves: None, ..self.kernel.clone() };
+        let (kernel, gamma) = family(&plain, &self.polynomial)?;
+        let (form, n_landmarks) = match map {
+            Candidate::KgRp => (LandmarkForm::KgRp { n_terms: n_components.clamp(1, 30) }, None),
+            Candidate::Korp => (LandmarkForm::Korp, None),
+            Candidate::KernelPca => (LandmarkForm::KernelPca, Some(n_components.max(1024))),
+            _ => (LandmarkForm::Nystroem, None),
+        };
+        let method = if let Candidate::Nystroem(method) = map { method } else { BudgetMethod::Uniform };
+        let budget = BudgetSpec { method, balanced: false };
+        Ok(MapSpec::Landmark(LandmarkSpec { n_components, n_landmarks, kernel, gamma, budget, form }))
     }
 
     /// The seeds of the maps; the first is that of the split.
@@ -237,77 +315,6 @@ pub(super) fn sizes(text: &str) -> Result<Sizes, String> {
     }
     let doubled = std::iter::successors(Some(from), |size| size.checked_mul(2));
     Ok(Sizes(doubled.take_while(|&size| size <= to).collect()))
-}
-
-/// A map to compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Candidate {
-    Spectral(Frequencies),
-    Landmark(BudgetMethod),
-    ArcCosine,
-    TensorSrht,
-    TensorSrhtReal,
-    TensorTree,
-    TensorSketch,
-    PkRp,
-    D2pkRp,
-    Maclaurin,
-    CraftMaclaurin,
-    CraftTensorSketch,
-    Explicit,
-}
-
-/// Features of a CRAFTMap before they are projected down, for each that is left.
-const CRAFT: usize = 4;
-
-impl Candidate {
-    const PRODUCTS: [Self; 10] = [
-        Self::TensorSrht,
-        Self::TensorSrhtReal,
-        Self::TensorTree,
-        Self::TensorSketch,
-        Self::PkRp,
-        Self::D2pkRp,
-        Self::Maclaurin,
-        Self::CraftMaclaurin,
-        Self::CraftTensorSketch,
-        Self::Explicit,
-    ];
-
-    const LANDMARKS: [Self; 2] = [Self::Landmark(BudgetMethod::Uniform), Self::Landmark(BudgetMethod::RandomCholesky)];
-
-    fn all() -> impl Iterator<Item = Self> {
-        let of_any = Self::LANDMARKS.into_iter().chain([Self::ArcCosine]);
-        Frequencies::ALL.into_iter().map(Self::Spectral).chain(of_any).chain(Self::PRODUCTS)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Spectral(frequencies) => frequencies.name(),
-            Self::Landmark(BudgetMethod::Uniform) => "nystroem",
-            Self::Landmark(_) => "nystroem-rpc",
-            Self::ArcCosine => "arc-cosine",
-            Self::TensorSrht => "tensor-srht",
-            Self::TensorSrhtReal => "tensor-srht-real",
-            Self::TensorTree => "tensor-tree",
-            Self::TensorSketch => "tensor-sketch",
-            Self::PkRp => "pk-rp",
-            Self::D2pkRp => "d2pk-rp",
-            Self::Maclaurin => "maclaurin",
-            Self::CraftMaclaurin => "craft-maclaurin",
-            Self::CraftTensorSketch => "craft-tensor-sketch",
-            Self::Explicit => "explicit",
-        }
-    }
-}
-
-fn names(maps: &[Candidate], between: &str) -> String {
-    maps.iter().map(|map| map.name()).collect::<Vec<_>>().join(between)
-}
-
-fn candidate(text: &str) -> Result<Candidate, String> {
-    let names = names(&Candidate::all().collect::<Vec<_>>(), ", ");
-    Candidate::all().find(|map| map.name() == text).ok_or_else(|| format!("expected one of {names}"))
 }
 
 #[cfg(test)]

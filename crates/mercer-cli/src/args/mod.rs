@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use auto::{AutoArgs, LimitArgs};
 pub(crate) use budget::BudgetArgs;
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{Candidate, CompareArgs};
 pub(crate) use data::{ColumnArgs, EncodingArgs, ReadingArgs, RowsArgs, Sample};
 pub(crate) use learner::{LearnerArgs, TaskName};
 pub(crate) use model::{DtypeName, MapArgs, Preprocess};

@@ -22,15 +22,18 @@ const BATCH: usize = 2048;
 /// Values of centres, at most.
 const MOST_VALUES: usize = 1 << 28;
 
-pub(super) fn centres<T: Scalar>(rows: Rows<'_, T>, m: usize, seed: u64) -> Result<Array2<T>> {
-    if m.saturating_mul(rows.n_inputs()) > MOST_VALUES {
-        let got = format!("kmeans for {m} landmarks of {} inputs", rows.n_inputs());
-        return Err(Error::parameter(
-            "budget",
-            got,
-            "another method: centres of sparse rows are dense and fill the memory",
-        ));
+/// Refuses more centres than an ordinary memory holds.
+pub(super) fn check_centres(m: usize, n_inputs: usize) -> Result<()> {
+    if m.saturating_mul(n_inputs) > MOST_VALUES {
+        let got = format!("kmeans for {m} landmarks of {n_inputs} inputs");
+        let expected = "another method: centres of sparse rows are dense and fill the memory";
+        return Err(Error::parameter("budget", got, expected));
     }
+    Ok(())
+}
+
+pub(super) fn centres<T: Scalar>(rows: Rows<'_, T>, m: usize, seed: u64) -> Result<Array2<T>> {
+    check_centres(m, rows.n_inputs())?;
     // The feature space of the linear kernel is that of the inputs.
     let mut first = one_by_one::kmeans_pp(&Candidates::new(Kernel::Linear, rows)?, m, seed)?;
     fill_up(&mut first, rows.n_rows(), m, seed);

@@ -46,6 +46,7 @@ use crate::feature_maps::{FeatureMap, LandmarkMap, Landmarks, select};
 use crate::kernels::Kernel;
 use crate::pivoted::PivotedCholesky;
 use crate::random::{Purpose, Stream, permutation, sample};
+use crate::room::check_room;
 use crate::{Error, Result};
 
 /// How landmarks are chosen: see the module's head.
@@ -126,7 +127,8 @@ impl BudgetMethod {
 /// Chooses `m` landmarks among candidates, on the threads of the current pool; all of them where there are no more.
 ///
 /// # Errors
-/// As [`Kernel::gram_into`]; [`Error::Parameter`] for centres of sparse rows that memory holds no m of.
+/// As [`Kernel::gram_into`]; [`Error::Parameter`] for centres of sparse rows that memory holds no m of, [`Error::BudgetMemory`] where
+/// there is no room for what the method computes.
 pub fn choose<T: Scalar>(
     method: BudgetMethod,
     kernel: Kernel,
@@ -182,6 +184,7 @@ fn chosen<'a, T: Scalar>(
     m: usize,
     seed: u64,
 ) -> Result<Vec<usize>> {
+    check_choice::<T>(method, n, m)?;
     let mut chosen = match method {
         BudgetMethod::Uniform | BudgetMethod::Kmeans => uniform(n, m, seed),
         BudgetMethod::RandomCholesky => random_cholesky::pivots(&candidates()?, m, seed)?,
@@ -193,6 +196,21 @@ fn chosen<'a, T: Scalar>(
     };
     fill_up(&mut chosen, n, m, seed);
     Ok(chosen)
+}
+
+/// Refuses a choice whose kernel values and factors the system has no room for.
+fn check_choice<T>(method: BudgetMethod, n: usize, m: usize) -> Result<()> {
+    let (candidates, landmarks) = (n as u128, m as u128);
+    let bytes = match method {
+        // The factor in the float type.
+        BudgetMethod::RandomCholesky => candidates * landmarks * size_of::<T>() as u128,
+        // Kernel values of candidates before and after they are whitened; K of the landmarks, its weighted copy and its inverse.
+        BudgetMethod::Leverage => 8 * landmarks * (2 * candidates + 3 * landmarks),
+        BudgetMethod::Columns => 8 * candidates * candidates,
+        _ => return Ok(()),
+    };
+    let refused = |_| Error::BudgetMemory { method: method.name(), n_candidates: n, n_landmarks: m, bytes };
+    check_room(bytes, String::new).map_err(refused)
 }
 
 /// [`choose`] for each class, of which `classes` has the number of every row: as many landmarks of each as there are rows for.
@@ -212,6 +230,9 @@ pub fn choose_balanced<T: Scalar>(
         of_class[class as usize].push(i);
     }
     of_class.retain(|rows| !rows.is_empty());
+    if method == BudgetMethod::Kmeans {
+        kmeans::check_centres(m.min(rows.n_rows()), rows.n_inputs())?;
+    }
     let mut parts = Vec::new();
     for (at, (chosen, share)) in of_class.iter().zip(shares(&of_class, m)).enumerate() {
         if share > 0 {
@@ -243,13 +264,15 @@ fn shares(of_class: &[Vec<usize>], m: usize) -> Vec<usize> {
     shares
 }
 
+/// All parts, in their order: sparse where all are. Centres are dense; those classes that k-means leaves as they are, for they have no
+/// more rows than their share, are then made dense too.
 fn joined<T: Scalar>(parts: &[PanelRows<T>], n_inputs: usize) -> PanelRows<T> {
-    let is_sparse = parts.iter().any(|part| matches!(part, PanelRows::Sparse(_)));
-    if is_sparse {
+    let sparse = |part: &PanelRows<T>| matches!(part, PanelRows::Sparse(_));
+    if !parts.is_empty() && parts.iter().all(sparse) {
         let mut all = CsrMatrix::new(n_inputs);
         for part in parts {
-            if let PanelRows::Sparse(rows) = part {
-                all.push_rows_of(rows.view());
+            if let Rows::Sparse(rows) = part.view() {
+                all.push_rows_of(rows);
             }
         }
         return PanelRows::Sparse(all);

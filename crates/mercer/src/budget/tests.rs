@@ -23,6 +23,17 @@ fn dense<T: Scalar>(rows: &PanelRows<T>) -> Array2<T> {
     rows.view().to_dense().into_owned()
 }
 
+fn sparse(x: &Array2<f64>) -> CsrMatrix<f64> {
+    let mut sparse = CsrMatrix::new(x.ncols());
+    for row in x.outer_iter() {
+        for (j, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            sparse.push(j, value).unwrap();
+        }
+        sparse.finish_row();
+    }
+    sparse
+}
+
 /// Which rows of x the landmarks are; none for centres.
 fn places(x: &Array2<f64>, landmarks: &Array2<f64>) -> Vec<Option<usize>> {
     landmarks.outer_iter().map(|l| x.outer_iter().position(|row| row == l)).collect()
@@ -76,13 +87,7 @@ fn any_number_of_threads_gives_the_same_landmarks_and_the_seed_another() {
 fn sparse_rows_give_the_same_landmarks() {
     let (x, _) = clusters();
     let x = x.mapv(|v| if v < 1.0 { 0.0 } else { v });
-    let mut sparse = CsrMatrix::new(10);
-    for row in x.outer_iter() {
-        for (j, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            sparse.push(j, value).unwrap();
-        }
-        sparse.finish_row();
-    }
+    let sparse = sparse(&x);
     for method in BudgetMethod::ALL {
         let got = |rows| dense(&choose(method, KERNEL, rows, 12, 2).unwrap());
         let (of_dense, of_sparse) = (got(x.view().into()), got(sparse.view().into()));
@@ -157,18 +162,54 @@ fn random_pivots_explain_more_than_chance() {
     }
 }
 
+/// Rows as they are and sparse ones: of some classes k-means makes dense centres, of those with few rows sparse rows are left.
 #[test]
 fn balanced_budgets_have_as_many_of_each_class() {
     let (x, of_row) = clusters();
+    let x = x.mapv(|v| if v < 1.0 { 0.0 } else { v });
+    let sparse = sparse(&x);
     let classes: Vec<u32> = of_row.iter().map(|&i| i as u32).collect();
-    for method in [BudgetMethod::Uniform, BudgetMethod::RandomCholesky] {
-        let got = dense(&choose_balanced(method, KERNEL, (x.view().into(), &classes), 50, 1).unwrap());
-        let mut counts = [0; 10];
-        places(&x, &got).into_iter().flatten().for_each(|i| counts[of_row[i]] += 1);
-        // 1, 2 and 4 rows are all that the last three have; the first ones take turns for what is left.
-        assert_eq!(counts, [7, 6, 6, 6, 6, 6, 6, 4, 2, 1], "{method:?}");
+    for method in BudgetMethod::ALL {
+        for rows in [Rows::from(x.view()), sparse.view().into()] {
+            let got = dense(&choose_balanced(method, KERNEL, (rows, &classes), 50, 1).unwrap());
+            let mut counts = [0; 10];
+            // Of one cluster only one input is not 0, of its centres as of its rows.
+            got.outer_iter().for_each(|row| counts[row.iter().position(|&v| v > 1.0).unwrap()] += 1);
+            // 1, 2 and 4 rows are all that the last three have; the first ones take turns for what is left.
+            assert_eq!(counts, [7, 6, 6, 6, 6, 6, 6, 4, 2, 1], "{method:?}");
+        }
     }
     assert_eq!(shares(&[vec![0], vec![1, 2]], 10), [1, 2]);
+}
+
+/// Of so many rows that no address reaches the end of what a method would compute.
+#[test]
+fn what_no_system_gives_is_refused() {
+    let x = Array2::<f32>::zeros((1 << 24, 1));
+    for (method, bytes) in [
+        (BudgetMethod::RandomCholesky, 4_u128 << 47),
+        (BudgetMethod::Leverage, 8 * ((2 << 47) + (3 << 46))),
+        (BudgetMethod::Columns, 8 << 48),
+    ] {
+        let error = choose(method, KERNEL, x.view().into(), 1 << 23, 0).unwrap_err().to_string();
+        let start =
+            format!("budget {} takes {bytes} bytes to choose 8388608 landmarks of 16777216 rows", method.name());
+        assert!(error.starts_with(&start) && error.ends_with("or budget uniform, which takes none"), "{error}");
+    }
+    check_choice::<f32>(BudgetMethod::RandomCholesky, 8000, 1000).unwrap();
+    check_choice::<f64>(BudgetMethod::Farthest, 1 << 40, 1 << 30).unwrap();
+}
+
+/// Each class has room for its centres, all together have none.
+#[test]
+fn centres_of_all_classes_are_counted_together() {
+    let rows = CsrMatrix::<f32>::new(1 << 26);
+    let rows = (0..8).fold(rows, |mut rows, _| {
+        rows.finish_row();
+        rows
+    });
+    let error = choose_balanced(BudgetMethod::Kmeans, KERNEL, (rows.view().into(), &[0, 0, 0, 0, 1, 1, 1, 1]), 6, 0);
+    assert!(error.unwrap_err().to_string().contains("kmeans for 6 landmarks"));
 }
 
 #[test]
