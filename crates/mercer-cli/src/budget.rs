@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::time::Instant;
 
-use mercer::budget::{BudgetMethod, BudgetReport, hold_out, report};
+use mercer::budget::{BudgetMethod, BudgetReport, BudgetSpec, hold_out, report};
 use mercer::dataset::Dataset;
 use mercer::kernels::Kernel;
 use mercer::pipeline::Features;
@@ -142,10 +142,18 @@ fn measure<T: Scalar>(
     let kernel = features.spec().kernel();
     let (methods, sizes) = (args.methods(), args.sizes());
     let n_rows = dataset.n_rows();
-    let wanted = |method: &BudgetMethod| method.n_candidates(sizes[sizes.len() - 1], n_rows);
+    let spec = |&method: &BudgetMethod| BudgetSpec { method, balanced: args.balanced };
+    let wanted = |method: &BudgetMethod| spec(method).n_candidates(sizes[sizes.len() - 1], n_rows);
     let n_wanted = methods.iter().map(wanted).max().unwrap_or(0).saturating_add(JUDGES);
-    let sampled = features.sample_rows(dataset, args.seed, n_wanted, driver)?;
-    let (rows, judges) = hold_out(sampled.view(), JUDGES.min(sampled.view().n_rows() / 5));
+    let (sampled, classes) = if args.balanced {
+        let (sampled, classes) = features.sample_classes(dataset, args.seed, n_wanted, driver)?;
+        (sampled, Some(classes))
+    } else {
+        (features.sample_rows(dataset, args.seed, n_wanted, driver)?, None)
+    };
+    let n_judges = JUDGES.min(sampled.view().n_rows() / 5);
+    let (rows, classes, judges) = hold_out(sampled.view(), classes.as_deref(), n_judges);
+    let given = (rows.view(), classes.as_deref(), judges.view());
     let mut cells = Vec::new();
     for &method in &methods {
         for &size in sizes.iter().filter(|&&size| size <= rows.view().n_rows()) {
@@ -153,7 +161,7 @@ fn measure<T: Scalar>(
             let mut runs = Vec::new();
             for seed in args.seed..args.seed.saturating_add(args.seeds) {
                 driver.check_interrupted()?;
-                runs.push(driver.time("budget", || report(method, kernel, (rows.view(), judges.view()), size, seed))?);
+                runs.push(driver.time("budget", || report(method, kernel, given, size, seed))?);
             }
             cells.push(Cell { method, runs });
         }
@@ -175,7 +183,8 @@ impl Budgets {
     }
 
     fn to_table(&self, args: &BudgetArgs) -> String {
-        let mut text = format!("{}\n{}\n\n", self.title(), self.judged());
+        let balanced = if args.balanced { "; as many landmarks from each class" } else { "" };
+        let mut text = format!("{}\n{}{balanced}\n\n", self.title(), self.judged());
         let _ = writeln!(text, "{:<16}{:>10}{:>20}{:>11}{:>11}", "budget", "landmarks", "score", "distinct", "seconds");
         for cell in &self.cells {
             let spread = if args.seeds > 1 { format!(" ± {:.4}", cell.deviation()) } else { String::new() };
@@ -209,6 +218,7 @@ impl Budgets {
             "command": "budget",
             "dataset": described(&self.dataset),
             "kernel": self.kernel,
+            "balanced": args.balanced,
             "n_judges": self.n_judges,
             "budgets": self.cells.iter().map(cell).collect::<Vec<_>>(),
             "seconds": { "total": self.total_seconds },

@@ -43,6 +43,30 @@ fn digits_by_every_method() {
     );
 }
 
+/// One row in 21 is of the second class, far from the others, among those that judge (every fifth) too: two landmarks explain both classes only where each has one.
+#[test]
+fn budgets_that_are_balanced() {
+    let folder = Folder::new();
+    let line = |i: usize| {
+        let (at, class) = if i % 21 == 3 { (100.0, "rare") } else { (0.0, "often") };
+        format!("{},{class}\n", at + (i as f64).sin() * 1e-3)
+    };
+    folder.write("rows.csv", "x,y\n".to_owned() + &(0..400).map(line).collect::<String>());
+    let flags = "budget rows.csv --target y --preprocess none --gamma 1 --sizes 2 --seeds 5";
+    let report = folder.json(&format!("{flags} --balanced"));
+    assert_eq!(report["balanced"], true);
+    for budget in report["budgets"].as_array().unwrap() {
+        assert!(budget["score"].as_f64().unwrap() > 0.999, "{budget}");
+        assert_eq!(budget["n_landmarks"], 2);
+    }
+    let plain = folder.json(&format!("{flags} --methods uniform"));
+    assert!(plain["budgets"][0]["score"].as_f64().unwrap() < 0.999 && plain["balanced"] == false, "{plain}");
+    assert!(folder.ok(&format!("{flags} --balanced")).contains("; as many landmarks from each class"));
+    folder.write("none.csv", "x\n1\n2\n3\n");
+    let run = folder.run("budget none.csv --target none --balanced --sizes 1");
+    assert!(run.status == Some(2) && run.stderr.contains("data without classes"), "{run:?}");
+}
+
 #[test]
 fn a_model_of_landmarks_is_saved_and_predicts() {
     let folder = Folder::new();

@@ -20,6 +20,7 @@ Examples:
   mercer budget iris.csv --target species --sizes 5..80
   mercer budget w8a.gz --methods uniform,random-cholesky --sizes 100,500,1000 --seeds 5
   mercer budget x.npy --kernel laplace --gamma median --json
+  mercer budget w8a.gz --balanced
 
 The score is the share of the kernel that the landmarks explain on rows that they were not chosen
 from: 1 is all of it, and where it stops growing more landmarks do not pay. Distinct is the share
@@ -50,6 +51,9 @@ pub(crate) struct BudgetArgs {
     /// Numbers of landmarks: 10..1280 doubles, 30,100 lists
     #[arg(long, value_name = "M", default_value = "10..1280", value_delimiter = ',', value_parser = sizes, help_heading = "Features")]
     sizes: Vec<Sizes>,
+    /// Choose as many landmarks from each class
+    #[arg(long, help_heading = "Features")]
+    pub(crate) balanced: bool,
     #[command(flatten)]
     kernel: KernelArgs,
     #[command(flatten)]

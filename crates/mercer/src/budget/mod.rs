@@ -33,7 +33,7 @@ mod one_by_one;
 mod random_cholesky;
 mod report;
 
-pub use report::{BudgetReport, hold_out, report};
+pub use report::{BudgetReport, HeldOut, hold_out, report};
 
 use mercer_simd::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
@@ -48,6 +48,9 @@ use crate::pivoted::PivotedCholesky;
 use crate::random::{Purpose, Stream, permutation, sample};
 use crate::room::check_room;
 use crate::{Error, Result};
+
+/// Candidates of a balanced budget, at least: among fewer a rare class may be missing.
+const BALANCED_CANDIDATES: usize = 4096;
 
 /// How landmarks are chosen: see the module's head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +84,15 @@ pub struct BudgetSpec {
     /// whether each class has as many; of data that has classes
     #[serde(default)]
     pub balanced: bool,
+}
+
+impl BudgetSpec {
+    /// Rows of so many from which it chooses `m`: those of the method, and of a balanced budget a few thousand at least.
+    pub fn n_candidates(self, m: usize, n_rows: u64) -> usize {
+        let of_method = self.method.n_candidates(m, n_rows);
+        let least = if self.balanced { BALANCED_CANDIDATES } else { 0 };
+        of_method.max(least).min(usize::try_from(n_rows).unwrap_or(usize::MAX))
+    }
 }
 
 impl BudgetMethod {
@@ -134,17 +146,34 @@ pub fn choose<T: Scalar>(
     m: usize,
     seed: u64,
 ) -> Result<PanelRows<T>> {
+    choose_numbered(method, kernel, rows, m, seed).map(|chosen| chosen.rows)
+}
+
+/// Landmarks, and the numbers of the candidates that they are; none of centres, which are no rows.
+pub(crate) struct Chosen<T> {
+    pub(crate) rows: PanelRows<T>,
+    pub(crate) numbers: Option<Vec<usize>>,
+}
+
+/// [`choose`] with the numbers.
+pub(crate) fn choose_numbered<T: Scalar>(
+    method: BudgetMethod,
+    kernel: Kernel,
+    rows: Rows<'_, T>,
+    m: usize,
+    seed: u64,
+) -> Result<Chosen<T>> {
     if m == 0 {
         return Err(Error::parameter("n_components", 0, "1 or more landmarks"));
     }
-    if m >= rows.n_rows() {
-        return Ok(select(rows, &(0..rows.n_rows()).collect::<Vec<_>>()));
-    }
-    if method == BudgetMethod::Kmeans {
-        return kmeans::centres(rows, m, seed).map(PanelRows::Dense);
-    }
-    let chosen = chosen(method, rows.n_rows(), || Candidates::new(kernel, rows), m, seed)?;
-    Ok(select(rows, &chosen))
+    let numbers = if m >= rows.n_rows() {
+        (0..rows.n_rows()).collect()
+    } else if method == BudgetMethod::Kmeans {
+        return Ok(Chosen { rows: PanelRows::Dense(kmeans::centres(rows, m, seed)?), numbers: None });
+    } else {
+        chosen(method, rows.n_rows(), || Candidates::new(kernel, rows), m, seed)?
+    };
+    Ok(Chosen { rows: select(rows, &numbers), numbers: Some(numbers) })
 }
 
 /// [`choose`] by kernel values that are given, K of all candidates with all: the numbers of those chosen.
@@ -218,10 +247,21 @@ fn check_choice<T>(method: BudgetMethod, n: usize, m: usize) -> Result<()> {
 pub fn choose_balanced<T: Scalar>(
     method: BudgetMethod,
     kernel: Kernel,
-    (rows, classes): (Rows<'_, T>, &[u32]),
+    rows: (Rows<'_, T>, &[u32]),
     m: usize,
     seed: u64,
 ) -> Result<PanelRows<T>> {
+    choose_balanced_numbered(method, kernel, rows, m, seed).map(|chosen| chosen.rows)
+}
+
+/// [`choose_balanced`] with the numbers.
+pub(crate) fn choose_balanced_numbered<T: Scalar>(
+    method: BudgetMethod,
+    kernel: Kernel,
+    (rows, classes): (Rows<'_, T>, &[u32]),
+    m: usize,
+    seed: u64,
+) -> Result<Chosen<T>> {
     let n_classes = classes.iter().max().map_or(0, |&class| class as usize + 1);
     let mut of_class = vec![Vec::new(); n_classes];
     for (i, &class) in classes.iter().enumerate() {
@@ -231,20 +271,19 @@ pub fn choose_balanced<T: Scalar>(
     if method == BudgetMethod::Kmeans {
         kmeans::check_centres(m.min(rows.n_rows()), rows.n_inputs())?;
     }
-    let mut parts = Vec::new();
-    for (at, (chosen, share)) in of_class.iter().zip(shares(&of_class, m)).enumerate() {
+    let (mut parts, mut numbers) = (Vec::new(), Some(Vec::new()));
+    for (at, (members, share)) in of_class.iter().zip(shares(&of_class, m)).enumerate() {
         if share > 0 {
-            let own = select(rows, chosen);
-            parts.push(choose(
-                method,
-                kernel,
-                own.view(),
-                share,
-                Stream::new(seed, Purpose::Landmark).bits(at as u64),
-            )?);
+            let seed = Stream::new(seed, Purpose::Landmark).bits(at as u64);
+            let chosen = choose_numbered(method, kernel, select(rows, members).view(), share, seed)?;
+            numbers = numbers.zip(chosen.numbers).map(|(mut all, own)| {
+                all.extend(own.into_iter().map(|i| members[i]));
+                all
+            });
+            parts.push(chosen.rows);
         }
     }
-    Ok(joined(&parts, rows.n_inputs()))
+    Ok(Chosen { rows: joined(&parts, rows.n_inputs()), numbers })
 }
 
 /// As many for each as there are, m together: what the small ones leave goes to the others, one by one.

@@ -226,10 +226,7 @@ impl LandmarkSpec {
         if self.form == LandmarkForm::KernelPca {
             let found = kernel_pca::components(mirrored(&gram, None), self.n_components, epsilon::<T>());
             return Ok(match found {
-                Some((weights, offset)) => {
-                    let rows = select(rows, &(0..p).collect::<Vec<_>>());
-                    Landmarks::new(rows, weights, &offset)
-                }
+                Some((weights, offset)) => Landmarks::new(rows, &(0..p).collect::<Vec<_>>(), weights, &offset),
                 None => Landmarks::nothing(rows, true),
             });
         }
@@ -245,7 +242,7 @@ impl LandmarkSpec {
             LandmarkForm::Korp => kg_rp::orthonormal(&factored.inverse(), self.n_components, seed),
             LandmarkForm::Nystroem | LandmarkForm::KernelPca => factored.inverse(),
         };
-        Ok(Landmarks::new(select(rows, factored.pivots()), weights, &[]))
+        Ok(Landmarks::new(rows, factored.pivots(), weights, &[]))
     }
 }
 
@@ -272,6 +269,8 @@ pub struct Landmarks<T> {
     offset: Vec<T>,
     /// whether the whitening is square and upper triangular
     is_upper: bool,
+    /// which rows of the data they are; empty where that is not known
+    numbers: Vec<u64>,
 }
 
 impl<T: Scalar> Landmarks<T> {
@@ -284,17 +283,19 @@ impl<T: Scalar> Landmarks<T> {
         LandmarkSpec::new(rows.view().n_rows()).fit(kernel, rows, 0)
     }
 
-    fn new(rows: PanelRows<T>, mut weights: Array2<f64>, offset: &[f64]) -> Self {
+    /// Those of the rows that are left.
+    fn new(rows: Rows<'_, T>, left: &[usize], mut weights: Array2<f64>, offset: &[f64]) -> Self {
         drop_nothings(&mut weights);
         let whitening = weights.mapv(T::from_f64);
         let offset = offset.iter().map(|&x| T::from_f64(x)).collect();
-        Self { rows, is_upper: is_upper(&whitening), whitening, offset }
+        let numbers = left.iter().map(|&i| i as u64).collect();
+        Self { rows: select(rows, left), is_upper: is_upper(&whitening), whitening, offset, numbers }
     }
 
     /// Every kernel value, or its part that is not the mean, is 0, and so is the only feature.
     fn nothing(rows: Rows<'_, T>, centred: bool) -> Self {
         let offset: &[f64] = if centred { &[0.0] } else { &[] };
-        Self::new(select(rows, &[0]), Array2::zeros((1, 1)), offset)
+        Self::new(rows, &[0], Array2::zeros((1, 1)), offset)
     }
 
     /// Puts learned parts together; an empty offset is none.
@@ -317,7 +318,7 @@ impl<T: Scalar> Landmarks<T> {
         if !finite || !whitening.iter().chain(&offset).all(|x| x.is_finite()) {
             return Err(Error::Model("landmarks or whitening that are not finite".to_owned()));
         }
-        Ok(Self { rows, is_upper: is_upper(&whitening), whitening, offset })
+        Ok(Self { rows, is_upper: is_upper(&whitening), whitening, offset, numbers: Vec::new() })
     }
 
     /// Whether these are landmarks of such a map: of this form, and of so many inputs.
@@ -345,6 +346,18 @@ impl<T: Scalar> Landmarks<T> {
         self.rows.view()
     }
 
+    /// Which rows they are of those that they were chosen from or, of your own, of these; empty for centres, which are no rows, and for
+    /// landmarks put together from parts.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+
+    /// The same as rows of other numbers: of those that they were fitted to, `of` has the numbers where they have any.
+    pub(crate) fn renumbered(mut self, of: Option<&[u64]>) -> Self {
+        self.numbers = of.map_or_else(Vec::new, |of| self.numbers.iter().map(|&i| of[i as usize]).collect());
+        self
+    }
+
     /// W, landmarks × features.
     pub fn whitening(&self) -> ArrayView2<'_, T> {
         self.whitening.view()
@@ -368,7 +381,8 @@ impl<T: Scalar> Landmarks<T> {
             PanelRows::Sparse(x) => PanelRows::Sparse(x.map(convert)),
         };
         let offset = self.offset.iter().map(|&x| convert(x)).collect();
-        Landmarks { rows, whitening: self.whitening.mapv(convert), offset, is_upper: self.is_upper }
+        let (whitening, numbers) = (self.whitening.mapv(convert), self.numbers.clone());
+        Landmarks { rows, whitening, offset, is_upper: self.is_upper, numbers }
     }
 }
 

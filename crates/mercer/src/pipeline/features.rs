@@ -8,7 +8,7 @@ use mercer_simd::{Aligned, CsrMatrix, InstructionSet, Scalar, huge_pages};
 use ndarray::{Array2, ArrayViewMut2, Axis, concatenate};
 use rayon::prelude::*;
 
-use crate::budget::{choose, choose_balanced};
+use crate::budget::{choose_balanced_numbered, choose_numbered};
 use crate::dataset::{
     Dataset, Layout, PanelRows, PanelTargets, Panels, Rows, Selection, TargetEncoder, TargetUse, panel_rows,
 };
@@ -277,6 +277,22 @@ impl<T: Scalar> Features<T> {
         self.check_inputs(dataset)?;
         sample_rows(dataset, (&self.preprocess, self.spec.n_inputs()), driver, seed, n_rows)
     }
+
+    /// [`Features::sample_rows`], the same rows, with the numbers of their classes.
+    ///
+    /// # Errors
+    /// As [`Features::sample_rows`]; [`Error::Parameter`] for data without classes.
+    pub fn sample_classes(
+        &self,
+        dataset: &Dataset,
+        seed: u64,
+        n_rows: usize,
+        driver: &Driver<'_>,
+    ) -> Result<(PanelRows<T>, Vec<u32>)> {
+        self.check_inputs(dataset)?;
+        let selection = Selection::rows(sample(seed, Purpose::Sample, dataset.n_rows(), n_rows));
+        rows_with_classes(dataset, (&self.preprocess, self.spec.n_inputs()), driver, selection)
+    }
 }
 
 /// Rows are as wide as those fitted to; sparse ones may end before.
@@ -349,18 +365,22 @@ fn fit_landmarks<T: Scalar>(
     let (m, method, kernel) = (wanted.n_landmarks(), wanted.budget.method, spec.kernel());
     // Of its own: the rows on which the map is compared with its kernel must not be the landmarks.
     let seed = Stream::new(spec.seed, Purpose::Landmark).bits(0);
-    let n_candidates = method.n_candidates(m, dataset.n_rows());
+    let n_candidates = wanted.budget.n_candidates(m, dataset.n_rows());
+    let mut numbers = sample(seed, Purpose::Sample, dataset.n_rows(), n_candidates);
+    numbers.sort_unstable();
+    let selection = Selection::rows(numbers.clone());
     let chosen = if wanted.budget.balanced {
-        let (rows, classes) = sample_classes(dataset, preprocess, driver, seed, n_candidates.max(4096))?;
-        driver
-            .time("budget", || choose_balanced(method, kernel, (rows.view(), &classes), m, seed))
-            .map_err(of_sample)?
+        let (rows, classes) = rows_with_classes(dataset, (preprocess, spec.n_inputs()), driver, selection)?;
+        driver.time("budget", || choose_balanced_numbered(method, kernel, (rows.view(), &classes), m, seed))
     } else {
-        let rows = sample_rows(dataset, (preprocess, spec.n_inputs()), driver, seed, n_candidates)?;
-        driver.time("budget", || choose(method, kernel, rows.view(), m, seed)).map_err(of_sample)?
-    };
+        let rows = scaled_rows(dataset, (preprocess, spec.n_inputs()), driver, selection)?;
+        driver.time("budget", || choose_numbered(method, kernel, rows.view(), m, seed))
+    }
+    .map_err(of_sample)?;
     driver.check_interrupted()?;
-    driver.time("fit map", || wanted.fit(kernel, &chosen, spec.seed)).map_err(of_sample)
+    let landmarks = driver.time("fit map", || wanted.fit(kernel, &chosen.rows, spec.seed)).map_err(of_sample)?;
+    let of_data = |chosen: Vec<usize>| chosen.into_iter().map(|i| numbers[i]).collect::<Vec<_>>();
+    Ok(landmarks.renumbered(chosen.numbers.map(of_data).as_deref()))
 }
 
 /// Of rows that were sampled the number of a row says nothing.
@@ -378,20 +398,18 @@ fn of_sample(error: Error) -> Error {
     }
 }
 
-/// [`sample_rows`] with the numbers of their classes.
-fn sample_classes<T: Scalar>(
+/// Some rows, scaled, with the numbers of their classes.
+fn rows_with_classes<T: Scalar>(
     dataset: &Dataset,
-    preprocess: &Preprocess<T>,
+    (preprocess, n_inputs): (&Preprocess<T>, usize),
     driver: &Driver<'_>,
-    seed: u64,
-    n_rows: usize,
+    selection: Selection,
 ) -> Result<(PanelRows<T>, Vec<u32>)> {
     let encoder = dataset.targets().map(|targets| targets.encoder(None)).transpose()?;
     let Some(encoder @ TargetEncoder::Classes { .. }) = encoder else {
         return Err(Error::parameter("balanced", "on", "off for data without classes"));
     };
-    let selection = Selection::rows(sample(seed, Purpose::Sample, dataset.n_rows(), n_rows));
-    let panels = Panels::<T>::new(dataset, dataset.n_inputs(), TargetUse::Encoded(&encoder), selection)?;
+    let panels = Panels::<T>::new(dataset, n_inputs, TargetUse::Encoded(&encoder), selection)?;
     let (mut taken, mut classes) = (Vec::new(), Vec::new());
     driver.for_each_panel("sample", dataset.n_rows(), panels, Some(preprocess), |panel| {
         taken.push(panel.rows);
@@ -400,7 +418,7 @@ fn sample_classes<T: Scalar>(
         }
         Ok(())
     })?;
-    Ok((join(&taken, dataset.n_inputs()), classes))
+    Ok((join(&taken, n_inputs), classes))
 }
 
 /// A seeded sample of scaled rows: the same rows whatever the order of blocks, a smaller one is part of a larger one.
