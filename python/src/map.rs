@@ -34,9 +34,9 @@ type Parts<'py> = Vec<(String, Bound<'py, PyAny>)>;
 #[pymethods]
 impl Map {
     /// What `spec` asks for, its width settled by the rows where it is not a number, its landmarks, where it has any, chosen among
-    /// them or given.
+    /// them, as many of each of the classes where the spec says so, or given.
     #[staticmethod]
-    #[pyo3(signature = (spec, rows, seed, threads, landmarks=None))]
+    #[pyo3(signature = (spec, rows, seed, threads, landmarks=None, classes=None))]
     fn fit<'py>(
         py: Python<'py>,
         spec: &str,
@@ -44,9 +44,10 @@ impl Map {
         seed: u64,
         threads: usize,
         landmarks: Option<&Bound<'py, PyAny>>,
+        classes: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let spec: MapSpec = parsed("map", spec)?;
-        let arrays = Arrays::new(rows, None, Vec::new())?;
+        let arrays = Arrays::new(rows, classes, Vec::new())?;
         if spec.landmarks().is_some() {
             let options = Options { threads, memory: None, size: arrays.size() };
             let fitted = (&spec, arrays, seed);
@@ -96,6 +97,16 @@ impl Map {
             Dtype::Float64 => self.float64.landmarks().map(|landmarks| arrays_of(py, landmarks)),
         };
         (parts.unwrap_or_default(), self.learned_in.to_string())
+    }
+
+    /// Which rows the landmarks are; nothing where that is not known.
+    #[getter]
+    fn landmark_numbers(&self) -> Vec<u64> {
+        let numbers = match self.learned_in {
+            Dtype::Float32 => self.float32.landmarks().map(Landmarks::numbers),
+            Dtype::Float64 => self.float64.landmarks().map(Landmarks::numbers),
+        };
+        numbers.unwrap_or_default().to_vec()
     }
 
     /// The map in numbers.

@@ -46,6 +46,8 @@ ESTIMATORS = [
     Nystroem(n_components=32),
     Nystroem("poly", n_components=8, budget="random_cholesky"),
     Nystroem("precomputed", n_components=8),
+    Nystroem("cosine", n_components=8),
+    Nystroem(n_components=8, symmetric=True),
     KernelPCA(4, kernel="rbf", fit_inverse_transform=True),
     QuasiFourier(32),
     RandomBinning(64),

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import mercer
-from mercer.feature_maps import Fastfood, RandomBinning, RandomFourier
+from mercer.feature_maps import KGRP, KORP, AdditiveChi2Sampler, ArcCosine, Fastfood, KernelPCA, Nystroem, PolynomialExpansion, RandomBinning, RandomFourier
 from mercer.learners import KernelClassifier, KernelRegressor, LinearClassifier, LinearRegressor
 from mercer.projections import SRHT
 
@@ -354,3 +354,32 @@ def test_forked_processes_have_threads_of_their_own():
         "    assert all((p == learn(0)).all() for p in pool.map(learn, range(4)))\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "feature_map",
+    [
+        Nystroem("poly", degree=2, gamma=0.1, n_components=30, budget="random_cholesky", balanced=True),
+        Nystroem(n_components=30, symmetric=True),
+        KGRP("rational_quadratic", rq_alpha=2.0, n_components=40, n_landmarks=30, n_terms=5, balanced=True),
+        KORP(n_components=20, n_landmarks=30, budget="kmeans"),
+        KernelPCA(8, kernel="rbf", n_landmarks=40, balanced=True),
+        ArcCosine(64, degree=2),
+        AdditiveChi2Sampler(sample_steps=3),
+        PolynomialExpansion(coef0=0.5),
+    ],
+    ids=str,
+)
+def test_files_of_maps_of_every_kind(feature_map, tmp_path):
+    """The estimator of a file predicts alike, names the same map in numbers, and learns again."""
+    rows, labels = X_train[:300], y_train[:300]
+    model = KernelClassifier(feature_map, reg=1e-4, preprocess="min_max", random_state=2).fit(rows, labels)
+    model.save(tmp_path / "model.mercer")
+    loaded = mercer.load(tmp_path / "model.mercer")
+    np.testing.assert_array_equal(loaded.decision_function(X_test), model.decision_function(X_test))
+    given, found = feature_map.get_params(), loaded.map.get_params()
+    assert type(loaded.map) is type(feature_map)
+    settled = {"gamma", "coef0", "degree", "sample_interval", "random_state"}
+    assert {name: value for name, value in found.items() if name not in settled} == {name: value for name, value in given.items() if name not in settled}
+    again = clone(loaded).fit(rows, labels)
+    np.testing.assert_array_equal(again.predict(X_test), model.predict(X_test))

@@ -456,8 +456,88 @@ def test_precomputed_kernels_with_the_landmarks_of_scikit_learn(X):
         ours.transform(K[:, :7])
     with pytest.raises(AttributeError, match="component_indices_"):
         ours.components_  # noqa: B018
-    with pytest.raises(AttributeError, match="precomputed"):
-        Nystroem(n_components=5).fit(X).component_indices_  # noqa: B018
+
+
+@pytest.mark.parametrize("budget", ["uniform", "random_cholesky", "leverage", "columns", "farthest", "kmeans_pp", "dbh"])
+def test_the_numbers_of_landmarks_are_those_of_their_rows(budget, X):
+    """Of more rows than there are candidates, so that a sample is numbered."""
+    X = np.random.default_rng(3).normal(size=(5000, 3))
+    for rows in (X, scipy.sparse.csr_matrix(X)):
+        ours = Nystroem(gamma=1.0, n_components=40, budget=budget, random_state=1).fit(rows)
+        found = ours.components_.toarray() if scipy.sparse.issparse(rows) else ours.components_
+        np.testing.assert_array_equal(found, X[ours.component_indices_])
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(ours)).component_indices_, ours.component_indices_)
+
+
+def test_centres_and_landmarks_of_your_own_have_no_numbers(X):
+    for ours in (Nystroem(n_components=5, budget="kmeans"), Nystroem(landmarks=X[:5])):
+        with pytest.raises(AttributeError, match="centres and your own have none"):
+            ours.fit(X).component_indices_  # noqa: B018
+
+
+def histogram_kernel(x, y, scale=1.0):
+    return scale * np.minimum(np.abs(x), np.abs(y)).sum()
+
+
+@pytest.mark.parametrize("kernel, parameters", [(histogram_kernel, {"kernel_params": {"scale": 2.0}}), ("cosine", {}), ("poly", {"degree": 2.5, "gamma": 0.01})])
+def test_kernels_that_scikit_learn_computes(kernel, parameters, X):
+    """With the landmarks that scikit-learn chooses for the same seed."""
+    settings = {"n_components": 15, "random_state": 4} | parameters
+    theirs, ours = sklearn.kernel_approximation.Nystroem(kernel, **settings).fit(X), Nystroem(kernel, **settings).fit(X)
+    assert sorted(ours.component_indices_) == sorted(theirs.component_indices_)
+    np.testing.assert_array_equal(ours.components_, X[ours.component_indices_])
+    Z, expected = ours.transform(X), theirs.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, expected @ expected.T, atol=1e-8)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ours)).transform(X), Z)
+    assert ours.set_params(budget="random_cholesky").fit(X.astype(np.float32)).transform(X).dtype == np.float32
+    with pytest.raises(ValueError, match="Cannot balanced with"):
+        ours.set_params(balanced=True).fit(X)
+
+
+@pytest.mark.parametrize("kind", [Nystroem, KGRP, KORP, KernelPCA])
+def test_landmarks_balanced_by_classes(kind):
+    """One row in fifty is of the second class; half of the landmarks are."""
+    rows = np.random.default_rng(5).normal(size=(1000, 4))
+    y = np.where(np.arange(1000) % 50 == 0, "rare", "often")
+    size = {} if kind is Nystroem else {"n_landmarks": 20}
+    ours = kind(kernel="rbf", gamma=0.5, n_components=20 if kind is not KernelPCA else 5, balanced=True, random_state=0, **size)
+    landmarks = ours.fit(rows, y).components_
+    rare = sum(any(np.array_equal(row, landmark) for row in rows[::50]) for landmark in landmarks)
+    assert (rare, len(landmarks)) == (10, 20)
+    with pytest.raises(ValueError, match="balanced=True needs y"):
+        ours.fit(rows)
+
+
+def test_the_symmetric_root(X):
+    """As scikit-learn's, feature by feature."""
+    theirs = sklearn.kernel_approximation.Nystroem(gamma=0.8, n_components=30, random_state=0).fit(X)
+    ours = Nystroem(gamma=0.8, landmarks=theirs.components_, symmetric=True).fit(X)
+    order = [next(i for i, row in enumerate(theirs.components_) if np.array_equal(row, own)) for own in ours.components_]
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X)[:, order], atol=1e-8)
+    np.testing.assert_allclose(ours.normalization_, ours.normalization_.T, atol=1e-12)
+
+
+def images(n_rows):
+    """Rows like those of MNIST: 784 values from 0 to 1, most of them 0, of ten kinds of strokes that vary."""
+    rng = np.random.default_rng(0)
+    grid = np.stack(np.meshgrid(np.arange(28), np.arange(28)), -1).reshape(-1, 1, 2)
+    kinds = rng.uniform(6, 22, size=(10, 5, 2))
+    strokes = kinds[np.arange(n_rows) % 10] + rng.normal(size=(n_rows, 5, 2))
+    rows = np.stack([np.exp(-((grid - stroke) ** 2).sum(-1) / width).max(1) for stroke, width in zip(strokes, rng.uniform(3, 7, n_rows))])
+    return np.where(rows < 0.1, 0.0, rows).astype(np.float32)
+
+
+@pytest.mark.parametrize("narrower", [1.0, 0.1])
+def test_float32_nystroem_is_that_of_scikit_learn(narrower):
+    """512 landmarks, theirs in either type."""
+    rows = images(2000)
+    gamma = narrower / (784 * rows.var())
+    for theirs_in in (np.float32, np.float64):
+        theirs = sklearn.kernel_approximation.Nystroem(gamma=gamma, n_components=512, random_state=0).fit(rows.astype(theirs_in))
+        ours = Nystroem(gamma=gamma, landmarks=theirs.components_.astype(np.float32)).fit(rows)
+        expected, got = theirs.transform(rows.astype(theirs_in)), ours.transform(rows)
+        assert got.dtype == np.float32 and np.isfinite(got).all()
+        assert np.abs(got @ got.T - expected @ expected.T).max() < 1e-4
 
 
 @pytest.mark.parametrize(("kernel", "parameters"), [("rbf", {"gamma": 1e-3}), ("poly", {"degree": 2, "gamma": 1e-3}), ("linear", {})])

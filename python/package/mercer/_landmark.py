@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer import _core
 from mercer._base import FLOATS, FeatureMap, as_json, rows, seed, threads
@@ -38,8 +38,8 @@ class LandmarkMap(FeatureMap):
             kernel["skewedness"] = self.skewedness
         return kernel
 
-    def _form(self, n_samples: int, n_given: int | None) -> dict[str, Any]:
-        """The form, and how many landmarks and features it has."""
+    def _form(self, n_samples: int | None, n_given: int | None) -> dict[str, Any]:
+        """The form, and how many landmarks and features it has; of a learner the number of rows is not known."""
         raise NotImplementedError
 
     def _spec_of(self, n_features: int, form: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,24 @@ class LandmarkMap(FeatureMap):
         gamma = self.gamma
         if gamma is None or kernel["name"] in _WITHOUT_WIDTH:
             gamma = 1.0 if kernel["name"] == "exponential_chi2" else 1.0 / n_features
-        return {"name": "landmark", "kernel": kernel, "gamma": gamma, "budget": {"method": self.budget}} | form
+        budget = {"method": self.budget, "balanced": bool(self.balanced)}
+        return {"name": "landmark", "kernel": kernel, "gamma": gamma, "budget": budget} | form
+
+    def _spec(self) -> dict[str, Any]:
+        """In a learner, which says how many inputs there are; the core takes no more landmarks than there are rows."""
+        if self.landmarks is not None:
+            raise ValueError("landmarks are given to a map that is fitted by itself, in a learner they are chosen among its rows")
+        return self._spec_of(self.n_features_in_, self._form(None, None))
+
+    def _classes(self, X: Any, y: Any) -> list[str] | None:
+        """The classes of rows, where landmarks are balanced by them."""
+        if not self.balanced or self.landmarks is not None:
+            return None
+        if y is None:
+            raise ValueError("balanced=True needs y, the classes of the rows")
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
+        return [str(label) for label in y]
 
     def fit(self, X: ArrayLike, y: Any = None) -> LandmarkMap:
         """Choose landmarks among the rows, and learn what their kernel values are multiplied by.
@@ -55,7 +72,8 @@ class LandmarkMap(FeatureMap):
         Parameters
         ----------
         X : array, CSR matrix, frame or Arrow table of shape (n_samples, n_features)
-        y : ignored
+        y : array of shape (n_samples,), default=None
+            Classes, for ``balanced``; else ignored.
 
         Returns
         -------
@@ -69,7 +87,8 @@ class LandmarkMap(FeatureMap):
         chosen = seed(self.random_state)
         form = self._form(X.shape[0], n_given)
         self._n_rows = X.shape[0]
-        self._map = _core.Map.fit(as_json(self._spec_of(X.shape[1], form)), rows(X), chosen, threads(self.n_jobs), given)
+        spec = as_json(self._spec_of(X.shape[1], form))
+        self._map = _core.Map.fit(spec, rows(X), chosen, threads(self.n_jobs), given, self._classes(X, y))
         self._n_features_out = self._map.n_components
         self._fitted_dtype = X.dtype.name
         self._warn_of_rank(form, n_given)
@@ -177,6 +196,8 @@ class KGRP(LandmarkMap):
         Landmarks of a sum; None is 30, or all where there are fewer.
     budget : str, default="uniform"
         How landmarks are chosen among the rows, as of :class:`Nystroem`.
+    balanced : bool, default=False
+        Whether to choose as many from each class, of which `fit` then takes the names as ``y``.
     landmarks : array or CSR matrix of shape (n_landmarks, n_features), default=None
         Your own, in place of a choice.
     random_state : int, RandomState or None, default=None
@@ -217,6 +238,7 @@ class KGRP(LandmarkMap):
         n_landmarks: int | None = None,
         n_terms: int | None = None,
         budget: str = "uniform",
+        balanced: bool = False,
         landmarks: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -232,11 +254,12 @@ class KGRP(LandmarkMap):
         self.n_landmarks = n_landmarks
         self.n_terms = n_terms
         self.budget = budget
+        self.balanced = balanced
         self.landmarks = landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _form(self, n_samples: int, n_given: int | None) -> dict[str, Any]:
+    def _form(self, n_samples: int | None, n_given: int | None) -> dict[str, Any]:
         p = n_given or self.n_landmarks or min(self.n_components, 1024)
         n_terms = max(1, min(30, p)) if self.n_terms is None else self.n_terms
         return {"form": {"name": "kg_rp", "n_terms": n_terms}, "n_components": self.n_components, "n_landmarks": p}
@@ -272,6 +295,8 @@ class KORP(LandmarkMap):
         None is as many as features.
     budget : str, default="uniform"
         How landmarks are chosen among the rows, as of :class:`Nystroem`.
+    balanced : bool, default=False
+        Whether to choose as many from each class, of which `fit` then takes the names as ``y``.
     landmarks : array or CSR matrix of shape (n_landmarks, n_features), default=None
         Your own, in place of a choice.
     random_state : int, RandomState or None, default=None
@@ -311,6 +336,7 @@ class KORP(LandmarkMap):
         n_components: int = 100,
         n_landmarks: int | None = None,
         budget: str = "uniform",
+        balanced: bool = False,
         landmarks: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -325,11 +351,12 @@ class KORP(LandmarkMap):
         self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.budget = budget
+        self.balanced = balanced
         self.landmarks = landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _form(self, n_samples: int, n_given: int | None) -> dict[str, Any]:
+    def _form(self, n_samples: int | None, n_given: int | None) -> dict[str, Any]:
         p = n_given or self.n_landmarks or self.n_components
         return {"form": {"name": "korp"}, "n_components": self.n_components, "n_landmarks": p}
 
@@ -365,6 +392,8 @@ class KernelPCA(Invertible):
         Rows whose components are taken; None is all.
     budget : str, default="uniform"
         How landmarks are chosen among the rows, as of :class:`Nystroem`.
+    balanced : bool, default=False
+        Whether to choose as many from each class, of which `fit` then takes the names as ``y``.
     landmarks : array or CSR matrix of shape (n_landmarks, n_features), default=None
         Your own, in place of a choice.
     fit_inverse_transform : bool, default=False
@@ -410,6 +439,7 @@ class KernelPCA(Invertible):
         skewedness: float = 1.0,
         n_landmarks: int | None = None,
         budget: str = "uniform",
+        balanced: bool = False,
         landmarks: Any = None,
         fit_inverse_transform: bool = False,
         alpha: float = 1.0,
@@ -426,6 +456,7 @@ class KernelPCA(Invertible):
         self.skewedness = skewedness
         self.n_landmarks = n_landmarks
         self.budget = budget
+        self.balanced = balanced
         self.landmarks = landmarks
         self.fit_inverse_transform = fit_inverse_transform
         self.alpha = alpha
@@ -436,9 +467,11 @@ class KernelPCA(Invertible):
         kernel = super()._kernel()
         return kernel | {"degree": 1} if kernel["name"] == "arc_cosine" else kernel
 
-    def _form(self, n_samples: int, n_given: int | None) -> dict[str, Any]:
-        p = n_given or self.n_landmarks or n_samples
-        n_components = p if self.n_components is None else self.n_components
+    def _form(self, n_samples: int | None, n_given: int | None) -> dict[str, Any]:
+        # In a learner as many as the command line takes.
+        default = max(1024, 2 * (self.n_components or 256)) if n_samples is None else n_samples
+        p = n_given or self.n_landmarks or default
+        n_components = (min(256, p) if n_samples is None else p) if self.n_components is None else self.n_components
         # Of fewer rows than components all are taken.
         p = p if self.n_landmarks is not None else max(p, n_components)
         return {"form": {"name": "kernel_pca"}, "n_components": n_components, "n_landmarks": p}

@@ -98,13 +98,13 @@ def map_parameters(spec: dict[str, Any]) -> dict[str, Any]:
         kernel = dict(spec.pop("kernel"))
         spec["kernel"] = {"polynomial": "poly"}.get(kernel["name"], kernel["name"])
         spec |= {"degree": kernel["degree"], "coef0": kernel["c"]} if "degree" in kernel else {}
-    if name == "landmark" and spec["form"]["name"] == "nystroem":
-        kernel = dict(spec["kernel"])
-        known = {ours: theirs for theirs, ours in NAMES.items()}
-        parameters = {"kernel": known.get(kernel["name"], kernel["name"]), "gamma": spec["gamma"]}
-        parameters |= {{"c": "coef0", "alpha": "rq_alpha"}.get(key, key): value for key, value in kernel.items() if key != "name"}
-        return {"map": feature_maps.Nystroem(n_components=spec["n_components"], budget=spec["budget"]["method"], **parameters)}
+    if name == "landmark":
+        return {"map": landmark_map(spec)}
+    if name == "additive_chi2":
+        return {"map": feature_maps.AdditiveChi2Sampler(sample_steps=spec["n_steps"], sample_interval=spec["interval"])}
     classes = {
+        "arc_cosine": feature_maps.ArcCosine,
+        "expansion": feature_maps.PolynomialExpansion,
         "tensor_srht": feature_maps.TensorSRHT,
         "tensor_sketch": feature_maps.TensorSketch,
         "pk_rp": feature_maps.PKRP,
@@ -120,3 +120,17 @@ def map_parameters(spec: dict[str, Any]) -> dict[str, Any]:
     if name not in classes:
         raise ValueError(f"a model of the map {name} has no estimator: use `mercer predict`")
     return {"map": classes[name](**spec)}
+
+
+def landmark_map(spec: dict[str, Any]) -> Any:
+    """The estimator of a map of landmarks in numbers."""
+    kernel, form = dict(spec["kernel"]), dict(spec["form"])
+    known = {ours: theirs for theirs, ours in NAMES.items()}
+    parameters = {"kernel": known.get(kernel["name"], kernel["name"]), "gamma": spec["gamma"], "n_components": spec["n_components"]}
+    parameters |= {{"c": "coef0", "alpha": "rq_alpha"}.get(key, key): value for key, value in kernel.items() if key != "name"}
+    parameters |= {"budget": spec["budget"]["method"], "balanced": spec["budget"].get("balanced", False)}
+    name = form.pop("name")
+    if name in ("nystroem", "nystroem_symmetric"):
+        return feature_maps.Nystroem(symmetric=name == "nystroem_symmetric", **parameters)
+    classes = {"kg_rp": feature_maps.KGRP, "korp": feature_maps.KORP, "kernel_pca": feature_maps.KernelPCA}
+    return classes[name](n_landmarks=spec["n_landmarks"], **form, **parameters)
