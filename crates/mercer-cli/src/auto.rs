@@ -6,7 +6,7 @@ use mercer::Driver;
 use mercer::dataset::{Dataset, Task};
 use mercer::feature_maps::{Gamma, MapSpec, SpectralKernel};
 use mercer::kernels::KernelFamily;
-use mercer::learners::{ClassWeight, Loss};
+use mercer::learners::{ClassWeight, Loss, Solver};
 use mercer::metrics::{Interval, wilson};
 use mercer::pipeline::PipelineSpec;
 use mercer::selection::{Confirmation, Found, Objective, SearchReport, SearchSpec, Strategy, Training, Trial, search};
@@ -113,6 +113,9 @@ pub(crate) fn flags(spec: &PipelineSpec) -> String {
         flags.extend(map.budget.balanced.then(|| "--balanced".to_owned()));
     }
     flags.push(format!("--learner {}", spec.learner.loss.learner()));
+    if spec.learner.solver == Solver::Iterative {
+        flags.push("--solver iterative".to_owned());
+    }
     match spec.learner.loss {
         Loss::Huber { delta } => flags.push(format!("--delta {delta}")),
         Loss::SquaredEpsilonInsensitive { epsilon } => flags.push(format!("--epsilon {epsilon}")),

@@ -23,7 +23,7 @@ const ABSOLUTE: f64 = 6.0;
 /// From one penalty to the next: paths of λ go by tens.
 const PENALTY: f64 = 3.2;
 /// Multiply-adds in the time in which a feature that is kept is first written: fresh memory is cleared by the system.
-const FRESH: f64 = 800.0;
+const FRESH: f64 = 300.0;
 /// How landmarks are chosen: with 2,048 of them ijcnn1 had 2.6 % wrong and not 3.2 %, covertype 15.6 % and not 16.0 %, Fashion-MNIST 11.9 % and not 12.0 %.
 const BUDGET: BudgetMethod = BudgetMethod::RandomCholesky;
 /// Passes for a model, and for a path of λ with its model.
@@ -184,8 +184,8 @@ impl Contender {
     /// Multiply-adds, about, that a training takes, with a path of λ or for one, with features kept between passes or not: to reckon from one size to
     /// another. Those in f64 count four.
     pub(super) fn cost(&self, size: Size, has_path: bool, is_kept: bool) -> f64 {
-        let Size { n_rows, n_inputs, n_components, n_outputs } = size;
-        let [n, d, k, m] = [n_rows as f64, n_inputs as f64, n_components as f64, n_outputs as f64];
+        let Size { n_rows, n_inputs, n_components, .. } = size;
+        let [n, d, k] = [n_rows as f64, n_inputs as f64, n_components as f64];
         let map = self.map(n_components, 1.0);
         let (row, fit) = match &map {
             MapSpec::Identity => (0.0, 0.0),
@@ -193,24 +193,32 @@ impl Contender {
                 let inputs = if self.distance() == Distance::L1 { ABSOLUTE * d } else { d };
                 let candidates = BUDGET.n_candidates(n_components, n_rows) as f64;
                 let chosen = candidates * k * (inputs + k / 2.0);
-                (k * inputs + k * k / 2.0, chosen + 2.0 * k * k * inputs + 2.0 * k * k * k)
+                (k * inputs, chosen + 2.0 * k * k * inputs + 2.0 * k * k * k)
             }
             MapSpec::TensorSrht(spec) => (k * f64::from(spec.degree) * (d.log2() + 4.0), 0.0),
             MapSpec::Spectral(spec) if spec.frequencies == Frequencies::Sorf => (k * (1.5 * d.log2() + 20.0), 0.0),
             _ => (k * d, 0.0),
         };
-        let learner = LearnerSpec::new(self.loss, Lambda::Auto);
-        if learner.solver_for(n_rows, n_components) == Solver::Direct {
-            // A factor for each λ of a path, and one for the model.
-            let unknowns = if 2.0 * n <= k { n } else { k };
-            let sums = n * k * unknowns / 2.0;
-            return n * row + fit + sums + if has_path { 12.0 } else { 1.5 } * unknowns.powi(3);
+        if self.is_direct(size, has_path, is_kept) {
+            return n * row + fit + self.of_sums(size, has_path);
         }
-        let passes = if has_path { PASSES.1 } else { PASSES.0 };
-        let mapped = if is_kept { 1.0 } else { passes };
-        let fresh = if is_kept { n * k * FRESH } else { 0.0 };
-        let sample = n.min(if k <= 4096.0 { 4.0 * k } else { 4096.0 }) * k * k.min(4096.0);
-        mapped * n * row + fresh + fit + passes * n * k * (2.0 * m).max(STREAMED) + sample
+        let mapped = if is_kept { 1.0 } else { passes(has_path) };
+        mapped * n * row + fit + of_passes(size, has_path, is_kept)
+    }
+
+    /// Whether the learner sums products of features and factorises them, not passes over the features. Of many features that can be kept passes for one λ take less.
+    pub(super) fn is_direct(&self, size: Size, has_path: bool, is_kept: bool) -> bool {
+        let usual = LearnerSpec::new(self.loss, Lambda::Auto).solver_for(size.n_rows, size.n_components);
+        let is_cheaper = || of_passes(size, has_path, is_kept) < self.of_sums(size, has_path);
+        usual == Solver::Direct && (has_path || !is_kept || self.is_linear() || !is_cheaper())
+    }
+
+    /// Products of features, which of landmarks are whitened for it, and a factor for each λ of a path and one for the model.
+    fn of_sums(&self, size: Size, has_path: bool) -> f64 {
+        let (n, k) = (size.n_rows as f64, size.n_components as f64);
+        let unknowns = if 2.0 * n <= k { n } else { k };
+        let whitened = if self.means == Means::Landmarks && !self.is_linear() { n * k * k / 2.0 } else { 0.0 };
+        whitened + n * k * unknowns / 2.0 + if has_path { 12.0 } else { 1.5 } * unknowns.powi(3)
     }
 
     /// In words.
@@ -233,6 +241,18 @@ impl Contender {
         let means = if self.means == Means::Transforms { ", by transforms" } else { "" };
         format!("{kernel}{scaled}{means}; {loss}{weighted}")
     }
+}
+
+/// Passes over the features, and the sample that preconditions them.
+fn of_passes(size: Size, has_path: bool, is_kept: bool) -> f64 {
+    let [n, k, m] = [size.n_rows as f64, size.n_components as f64, size.n_outputs as f64];
+    let fresh = if is_kept { n * k * FRESH } else { 0.0 };
+    let sample = n.min(if k <= 4096.0 { 4.0 * k } else { 4096.0 }) * k * k.min(4096.0);
+    fresh + passes(has_path) * n * k * (2.0 * m).max(STREAMED) + sample
+}
+
+fn passes(has_path: bool) -> f64 {
+    if has_path { PASSES.1 } else { PASSES.0 }
 }
 
 /// How large a training is.

@@ -140,7 +140,8 @@ where
         let lambda = trial.lambda.map_or(Lambda::Auto, |lambda| {
             Lambda::Value(lambda * (trial.n_rows as f64 / self.dataset.n_rows() as f64).min(1.0))
         });
-        let mut spec = trial.contender.pipeline(map, lambda, self.task(), self.spec.seed);
+        let spec = trial.contender.pipeline(map, lambda, self.task(), self.spec.seed);
+        let mut spec = self.with_solver(spec, &trial.contender, (self.dataset.n_rows(), n_components));
         spec.probabilities = self.spec.probabilities && self.task() == Task::Classification;
         spec
     }
@@ -190,10 +191,11 @@ where
             (Means::Transforms, None) => WORTH * FINAL,
         };
         let fits = |n_components: usize| {
-            let spec = self.spec_for_size(contender, n_components);
+            let n = n_rows as u64;
+            let spec = self.with_solver(self.spec_for_size(contender, n_components), contender, (n, n_components));
             let seconds = self.cost_of_all(contender, n_components) * unit;
             let in_time = left.is_none_or(|left| seconds <= share * left);
-            in_time && bytes(&spec, self.size(n_rows as u64, n_components), T::DTYPE).0 <= self.spec.memory
+            in_time && bytes(&spec, self.size(n, n_components), T::DTYPE).0 <= self.spec.memory
         };
         let ladder = (9..=15).flat_map(|power| (4..8).map(move |quarter| quarter << (power - 2)));
         let sizes = ladder.take_while(|&n| n <= MOST).map(|n: usize| n.min(most));

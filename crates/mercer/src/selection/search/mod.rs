@@ -34,7 +34,7 @@ use super::objective::{Objective, Predictions, Scores};
 use super::report::{Confirmation, SearchReport, Trial};
 use crate::dataset::{Dataset, TargetEncoder, Task};
 use crate::driver::Driver;
-use crate::learners::Lambda;
+use crate::learners::{Lambda, LearnerSpec, Solver};
 use crate::model::{AnyPipeline, Model};
 use crate::pipeline::{FitReport, Pipeline, PipelineSpec};
 use crate::preprocess::PreprocessSpec;
@@ -241,8 +241,28 @@ where
     /// [`Contender::cost`] with the memory there is.
     fn cost(&self, contender: &Contender, (n_rows, n_components): (u64, usize), has_path: bool) -> f64 {
         let size = self.size(n_rows, n_components);
-        let (needed, features) = bytes(&self.spec_for_size(contender, n_components), size, T::DTYPE);
+        let mut spec = self.spec_for_size(contender, n_components);
+        spec.learner.solver = Solver::Iterative;
+        let (needed, features) = bytes(&spec, size, T::DTYPE);
         contender.cost(size, has_path, features <= self.room(needed))
+    }
+
+    /// Has the learner pass over features where that takes less than their products.
+    fn with_solver(
+        &self,
+        mut spec: PipelineSpec,
+        contender: &Contender,
+        (n_rows, n_components): (u64, usize),
+    ) -> PipelineSpec {
+        let size = self.size(n_rows, n_components);
+        let has_path = spec.learner.lambda == Lambda::Auto;
+        let usual = spec.learner.solver_for(n_rows, n_components);
+        let passing = LearnerSpec { solver: Solver::Iterative, ..spec.learner };
+        let (needed, features) = bytes(&PipelineSpec { learner: passing, ..spec.clone() }, size, T::DTYPE);
+        if usual == Solver::Direct && !contender.is_direct(size, has_path, features <= self.room(needed)) {
+            spec.learner = passing;
+        }
+        spec
     }
 
     /// A pipeline of that size, its numbers aside.
