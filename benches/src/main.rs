@@ -39,7 +39,7 @@ struct Bench {
     run: fn(),
 }
 
-const BENCHES: [Bench; 19] = [
+const BENCHES: [Bench; 20] = [
     Bench { name: "hadamard", conditions: hadamard::CONDITIONS, run: hadamard::run },
     Bench { name: "spectral", conditions: spectral::CONDITIONS, run: spectral::run },
     Bench { name: "products", conditions: products::CONDITIONS, run: products::run },

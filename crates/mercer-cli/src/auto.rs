@@ -275,7 +275,15 @@ pub(crate) fn section(search: &SearchReport, has_test: bool) -> Section {
     let mut words: Vec<String> = facts(search, has_test).into_iter().map(|(_, line)| line).collect();
     // The table has the trials.
     words.retain(|line| !line.contains(" rows, ") || line.contains("trials in"));
-    Section::new("The search", words.join(". ") + ".", vec![Block::Figures(figures), Block::Table(table)])
+    let sentences: Vec<String> = words.iter().map(|line| sentence(line)).collect();
+    Section::new("The search", sentences.join(" "), vec![Block::Figures(figures), Block::Table(table)])
+}
+
+/// A line of the summary with a capital and a full stop.
+fn sentence(line: &str) -> String {
+    let mut rest = line.chars();
+    let first: String = rest.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", rest.as_str())
 }
 
 /// What a trial's features are, for the colours of a chart.
