@@ -33,6 +33,17 @@ const RATE: usize = 6;
 const FINAL: usize = 4_096;
 /// Features of the final model at most.
 const MOST: usize = 32_768;
+/// Sizes that are tried: four from each power of two to the next.
+const LADDER: [usize; 25] = ladder();
+
+const fn ladder() -> [usize; 25] {
+    let (mut sizes, mut at) = ([MOST; 25], 0);
+    while at < 24 {
+        sizes[at] = (4 + at % 4) << (7 + at / 4);
+        at += 1;
+    }
+    sizes
+}
 
 /// A model of all rows.
 pub(super) struct Grown<T> {
@@ -63,7 +74,7 @@ where
     pub(super) fn grow(&mut self, chosen: usize) -> Result<Grown<T>> {
         let trial = self.trials[self.by_better_means(chosen)].clone();
         let mut unit = self.unit_of(&trial);
-        let mut n_components = self.largest(&trial.contender, unit, SHARES.0);
+        let mut n_components = self.first_of_all(&trial.contender, unit);
         let mut grown: Option<Grown<T>> = None;
         let mut trainings = Vec::new();
         loop {
@@ -89,6 +100,17 @@ where
         let Some(mut grown) = grown else { return self.grown_of_trial(chosen) };
         grown.trainings = trainings;
         grown.deciding(trial.threshold)
+    }
+
+    /// Features of the first model: a small part of the time, but learned as the largest one will be, so that it can be reckoned from.
+    fn first_of_all(&self, contender: &Contender, unit: f64) -> usize {
+        let (first, last) = (self.largest(contender, unit, SHARES.0), self.largest(contender, unit, SHARES.1));
+        let solver = |n: usize| {
+            let spec = self.spec_for_size(contender, n);
+            self.with_solver(spec, contender, (self.dataset.n_rows(), n)).learner.solver
+        };
+        let alike = LADDER.into_iter().find(|&n| n >= first && n <= last && solver(n) == solver(last));
+        alike.unwrap_or(first)
     }
 
     /// The chosen trial, or the same by other means: waves and products of transforms where [`WORTH`] of them for a landmark were as good, but for the
@@ -197,8 +219,7 @@ where
             let in_time = left.is_none_or(|left| seconds <= share * left);
             in_time && bytes(&spec, self.size(n, n_components), T::DTYPE).0 <= self.spec.memory
         };
-        let ladder = (9..=15).flat_map(|power| (4..8).map(move |quarter| quarter << (power - 2)));
-        let sizes = ladder.take_while(|&n| n <= MOST).map(|n: usize| n.min(most));
+        let sizes = LADDER.into_iter().map(|n| n.min(most));
         sizes.filter(|&n| fits(n)).max().unwrap_or(self.first().1).min(most)
     }
 }

@@ -28,7 +28,7 @@ const SHARES: [f64; RUNGS] = [0.3, 0.3, 0.4];
 /// Trials that a round with a time should have room for.
 const PLANNED: [usize; RUNGS] = [16, 8, 5];
 /// Of the time, what the search may take; the rest is for the model.
-const SEARCHING: f64 = 0.42;
+const SEARCHING: f64 = 0.36;
 /// Judges of a trial: at least so many, and half as many as it learned from.
 const LEAST_JUDGES: usize = 2_000;
 
