@@ -1,8 +1,8 @@
 //! Distances of rows and many others in the float type, ‖x−y‖₁ and ‖x−y‖², from their differences: no digits are lost where rows are near each other and
 //! far from the origin.
 //!
-//! The others lie in panels of [`LANES`], input by input; the sums of [`ROWS`] rows with a panel stay in registers while the inputs go by,
-//! and all rows meet a panel while it is in the cache. Sums of [`CHUNK`] inputs are added up: for d inputs the relative error is at most
+//! The others lie in panels of `LANES`, input by input; the sums of `ROWS` rows with a panel stay in registers while the inputs go by,
+//! and all rows meet a panel while it is in the cache. Sums of `CHUNK` inputs are added up: for d inputs the relative error is at most
 //! (CHUNK + d/CHUNK + 3)·ε/2, where one sum would have d·ε/2. The order of the sums is fixed: the same bits on every instruction set, and
 //! for a row whatever is beside it.
 
