@@ -26,8 +26,7 @@ use crate::{Error, Result};
 const SHARES: (f64, f64) = (0.12, 0.85);
 /// A larger model has at least so many times the features.
 const GROWTH: f64 = 1.3;
-/// Waves or products of transforms that stand for a landmark in a large model. Landmarks gain more by their number: with six times as many
-/// waves ijcnn1 had 1.75 % wrong and not 1.64 %, with twelve times Fashion-MNIST 11.5 % and not 11.7 %.
+/// Waves or products of transforms that stand for a landmark in a large model: landmarks gain more by their number (docs/decisions/0018).
 const RATE: usize = 6;
 /// Landmarks of the final model where no time says more.
 const FINAL: usize = 4_096;
