@@ -24,6 +24,8 @@ const ABSOLUTE: f64 = 6.0;
 const PENALTY: f64 = 3.2;
 /// Multiply-adds in the time in which a feature that is kept is first written: fresh memory is cleared by the system.
 const FRESH: f64 = 150.0;
+/// Matrices of few columns take longer for each multiply-add, as if they had so many more.
+const NARROW: f64 = 1_000.0;
 /// How landmarks are chosen. Already by the plain law, without a choice among proposals, 2,048 of them had 2.6 % of ijcnn1 wrong and not 3.2 % as by chance, 15.6 % of
 /// covertype and not 16.0 %, 11.9 % of Fashion-MNIST and not 12.0 %; one run each.
 const BUDGET: BudgetMethod = BudgetMethod::RandomCholesky;
@@ -138,13 +140,42 @@ impl Contender {
         // Of few rows of a class, chance would choose next to none.
         let of = |kernel, width| Self { kernel, width, balanced: objective == Objective::F1, ..linear };
         let scaled = |kernel, width| Self { preprocess: other_scaling(layout), ..of(kernel, width) };
-        let poly = |degree| of(KernelFamily::Polynomial { degree, c: 1.0 }, 1.0);
-        let (rbf, laplace) = (KernelFamily::Rbf, KernelFamily::Laplace);
-        let mut all = vec![linear, of(rbf, 1.0), of(laplace, 1.0), of(rbf, 4.0), poly(2), scaled(rbf, 4.0)];
-        all.extend([of(rbf, 0.25), scaled(laplace, 4.0), of(laplace, 4.0), poly(3), scaled(rbf, 32.0)]);
-        all.push(of(KernelFamily::Matern { nu: 1.5 }, 1.0));
-        all.push(of(KernelFamily::ArcCosine { degree: 1 }, 1.0));
-        all
+        let (rbf, laplace, matern) = (KernelFamily::Rbf, KernelFamily::Laplace, KernelFamily::Matern { nu: 1.5 });
+        let arc_cosine = KernelFamily::ArcCosine { degree: 1 };
+        let poly = |degree| KernelFamily::Polynomial { degree, c: 1.0 };
+        let kernels = match layout {
+            // Words and other marks: what two rows have in common says more than their distance.
+            Layout::Sparse => vec![
+                of(rbf, 1.0),
+                scaled(arc_cosine, 1.0),
+                of(poly(2), 1.0),
+                of(arc_cosine, 1.0),
+                scaled(poly(2), 1.0),
+                of(rbf, 0.25),
+                of(laplace, 1.0),
+                scaled(rbf, 4.0),
+                scaled(laplace, 4.0),
+                of(poly(3), 1.0),
+                of(laplace, 4.0),
+                of(matern, 1.0),
+                of(rbf, 4.0),
+            ],
+            Layout::Bytes | Layout::Dense => vec![
+                of(rbf, 1.0),
+                of(laplace, 1.0),
+                of(rbf, 4.0),
+                of(poly(2), 1.0),
+                scaled(rbf, 4.0),
+                of(rbf, 0.25),
+                scaled(laplace, 4.0),
+                of(laplace, 4.0),
+                of(poly(3), 1.0),
+                scaled(rbf, 32.0),
+                of(matern, 1.0),
+                of(arc_cosine, 1.0),
+            ],
+        };
+        std::iter::once(linear).chain(kernels).collect()
     }
 
     /// Narrower and wider by a factor, with other penalties where they are asked for, and the same kernel of other scaled inputs.
@@ -165,7 +196,8 @@ impl Contender {
 
     /// With penalties of a third and a tenth of what was found.
     pub(super) fn with_less_penalty(&self) -> [Self; 2] {
-        [PENALTY, PENALTY * PENALTY].map(|share| Self { penalty: as_found() / share, ..*self })
+        // As `near` divides, so that none is met twice.
+        [as_found() / PENALTY, as_found() / PENALTY / PENALTY].map(|penalty| Self { penalty, ..*self })
     }
 
     /// The same with the other losses for its task.
@@ -184,7 +216,7 @@ impl Contender {
 
     /// Multiply-adds, about, that a training takes, with a path of λ or for one, with features kept between passes or not: to reckon from one size to
     /// another. Those in f64 count four.
-    pub(super) fn cost(&self, size: Size, has_path: bool, is_kept: bool) -> f64 {
+    pub(super) fn cost(&self, size: Size, has_path: bool, is_kept: bool) -> Parts {
         let Size { n_rows, n_inputs, n_components, .. } = size;
         let [n, d, k] = [n_rows as f64, n_inputs as f64, n_components as f64];
         let map = self.map(n_components, 1.0);
@@ -200,26 +232,30 @@ impl Contender {
             MapSpec::Spectral(spec) if spec.frequencies == Frequencies::Sorf => (k * (1.5 * d.log2() + 20.0), 0.0),
             _ => (k * d, 0.0),
         };
+        let narrow = 1.0 + NARROW / k;
         if self.is_direct(size, has_path, is_kept) {
-            return n * row + fit + self.of_sums(size, has_path);
+            let [sums, factors] = self.of_sums(size, has_path);
+            return [narrow * fit, narrow * factors, n * row + sums];
         }
         let mapped = if is_kept { 1.0 } else { passes(has_path) };
-        mapped * n * row + fit + of_passes(size, has_path, is_kept)
+        let [streamed, sampled] = of_passes(size, has_path, is_kept);
+        [narrow * fit, narrow * sampled, mapped * n * row + streamed]
     }
 
     /// Whether the learner sums products of features and factorises them, not passes over the features. Of many features that can be kept passes for one λ take less.
     pub(super) fn is_direct(&self, size: Size, has_path: bool, is_kept: bool) -> bool {
         let usual = LearnerSpec::new(self.loss, Lambda::Auto).solver_for(size.n_rows, size.n_components);
-        let is_cheaper = || of_passes(size, has_path, is_kept) < self.of_sums(size, has_path);
+        let total = |parts: [f64; 2]| parts.iter().sum::<f64>();
+        let is_cheaper = || total(of_passes(size, has_path, is_kept)) < total(self.of_sums(size, has_path));
         usual == Solver::Direct && (has_path || !is_kept || self.is_linear() || !is_cheaper())
     }
 
-    /// Products of features, which of landmarks are whitened for it, and a factor for each λ of a path and one for the model.
-    fn of_sums(&self, size: Size, has_path: bool) -> f64 {
+    /// Products of features, which of landmarks are whitened for it; and a factor for each λ of a path and one for the model.
+    fn of_sums(&self, size: Size, has_path: bool) -> [f64; 2] {
         let (n, k) = (size.n_rows as f64, size.n_components as f64);
         let unknowns = if 2.0 * n <= k { n } else { k };
         let whitened = if self.means == Means::Landmarks && !self.is_linear() { n * k * k / 2.0 } else { 0.0 };
-        whitened + n * k * unknowns / 2.0 + if has_path { 12.0 } else { 1.5 } * unknowns.powi(3)
+        [whitened + n * k * unknowns / 2.0, if has_path { 12.0 } else { 1.5 } * unknowns.powi(3)]
     }
 
     /// In words.
@@ -244,16 +280,26 @@ impl Contender {
     }
 }
 
-/// Passes over the features, and the sample that preconditions them.
-fn of_passes(size: Size, has_path: bool, is_kept: bool) -> f64 {
+/// Passes over the features; and the sample that preconditions them.
+fn of_passes(size: Size, has_path: bool, is_kept: bool) -> [f64; 2] {
     let [n, k, m] = [size.n_rows as f64, size.n_components as f64, size.n_outputs as f64];
     let fresh = if is_kept { n * k * FRESH } else { 0.0 };
-    let sample = n.min(if k <= 4096.0 { 4.0 * k } else { 4096.0 }) * k * k.min(4096.0);
-    fresh + passes(has_path) * n * k * (2.0 * m).max(STREAMED) + sample
+    let sample = n.min(if k <= 4096.0 { (4.0 * k).max(4096.0) } else { 4096.0 }) * k * k.min(4096.0);
+    [fresh + passes(has_path) * n * k * (2.0 * m).max(STREAMED), sample]
 }
 
 fn passes(has_path: bool) -> f64 {
     if has_path { PASSES.1 } else { PASSES.0 }
+}
+
+/// Of a training: its landmarks, chosen and whitened; the factors of what it solves; and its features, with the passes over them. Their multiply-adds take different times.
+pub(super) type Parts = [f64; 3];
+
+/// What [`Parts`] take by the stages that a driver has timed, of so many seconds in all.
+pub(super) fn parts(stages: &[(&str, f64)], seconds: f64) -> Parts {
+    let of = |names: &[&str]| stages.iter().filter(|(name, _)| names.contains(name)).map(|stage| stage.1).sum::<f64>();
+    let (map, solve) = (of(&["budget", "fit map"]), of(&["solve"]));
+    [map, solve, (seconds - map - solve).max(0.0)]
 }
 
 /// How large a training is.

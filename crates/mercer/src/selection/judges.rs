@@ -27,8 +27,14 @@ pub(super) struct Judges {
 }
 
 impl Judges {
-    /// Deals the rows of a dataset, with some for a confirmation where they are asked for.
-    pub(super) fn deal(dataset: &Dataset, encoder: &TargetEncoder, seed: u64, confirms: bool) -> Result<Self> {
+    /// Deals the rows of a dataset, with some for a confirmation where they are asked for. Of many rows twice as many judge where a class is rare: as few
+    /// of it would else.
+    pub(super) fn deal(
+        dataset: &Dataset,
+        encoder: &TargetEncoder,
+        seed: u64,
+        (confirms, is_rare): (bool, bool),
+    ) -> Result<Self> {
         let n = dataset.n_rows();
         let confirms = confirms && n >= TOO_FEW_TO_CONFIRM;
         let confirming = if confirms { share(n) } else { 0 };
@@ -50,7 +56,7 @@ impl Judges {
             let size = rest.len().div_ceil(FOLDS);
             (rest.chunks(size).map(shuffled).collect(), Vec::new())
         } else {
-            let (judging, others) = rest.split_at(share(n));
+            let (judging, others) = rest.split_at(if is_rare { 2 * share(n) } else { share(n) });
             (vec![shuffled(judging)], shuffled(others))
         };
         let judges = Self { folds, others, confirming };

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use mercer_simd::Scalar;
 
-use super::super::contender::{Contender, Means, bytes};
+use super::super::contender::{Contender, Means, Parts, bytes, parts};
 use super::super::deadline::Deadline;
 use super::super::judges::is_late;
 use super::super::report::{Training, Trial};
@@ -17,13 +17,15 @@ use super::trials::WORTH;
 use super::{Fitted, Search};
 use crate::dataset::Task;
 use crate::feature_maps::Gamma;
-use crate::learners::Lambda;
+use crate::learners::{Lambda, Scheme, Solver};
 use crate::model::AnyPipeline;
 use crate::pipeline::{FitReport, Pipeline, PipelineSpec};
 use crate::{Error, Result};
 
 /// Of the time that is left, what the first model may take as it is reckoned, and what a larger one may.
-const SHARES: (f64, f64) = (0.12, 0.85);
+const SHARES: (f64, f64) = (0.12, 0.8);
+/// Of the whole time, what a larger model may take beyond its end before it is given up.
+const GRACE: f64 = 0.05;
 /// A larger model has at least so many times the features.
 const GROWTH: f64 = 1.3;
 /// Waves or products of transforms that stand for a landmark in a large model: landmarks gain more by their number (docs/decisions/0018).
@@ -32,13 +34,13 @@ const RATE: usize = 6;
 const FINAL: usize = 4_096;
 /// Features of the final model at most.
 const MOST: usize = 32_768;
-/// Sizes that are tried: four from each power of two to the next.
-const LADDER: [usize; 25] = ladder();
+/// Sizes that are tried: eight from each power of two to the next.
+const LADDER: [usize; 49] = ladder();
 
-const fn ladder() -> [usize; 25] {
-    let (mut sizes, mut at) = ([MOST; 25], 0);
-    while at < 24 {
-        sizes[at] = (4 + at % 4) << (7 + at / 4);
+const fn ladder() -> [usize; 49] {
+    let (mut sizes, mut at) = ([MOST; 49], 0);
+    while at < 48 {
+        sizes[at] = (8 + at % 8) << (6 + at / 8);
         at += 1;
     }
     sizes
@@ -78,17 +80,17 @@ where
         let mut trainings = Vec::new();
         loop {
             let spec = self.spec_of(&trial, n_components);
-            let (start, cost) = (Instant::now(), self.cost_of_all(&trial.contender, n_components));
-            let (fitted, late) = self.fit_all(&spec, n_components, grown.is_none())?;
-            let seconds = start.elapsed().as_secs_f64();
+            let cost = self.cost_of_all(&trial.contender, n_components);
+            let (fitted, late, taken) = self.fit_all(&spec, n_components, grown.is_none())?;
             let is_kept = fitted.is_some() && (grown.is_none() || !late);
-            trainings.push(Training { n_components, seconds, reckoned: unit * cost, is_kept });
+            let (reckoned, seconds) = (seconds(unit, cost), taken.iter().sum());
+            trainings.push(Training { n_components, seconds, reckoned, is_kept });
             if let (Some((pipeline, fit)), true) = (fitted, is_kept) {
                 let trainings = Vec::new();
                 let (ended_by_time, is_of_trial, threshold) = (late, false, None);
                 grown = Some(Grown { pipeline, fit, spec, ended_by_time, is_of_trial, threshold, trainings });
             }
-            unit = seconds / cost;
+            unit = units(taken, cost);
             let larger = self.largest(&trial.contender, unit, SHARES.1);
             let is_worth_it = larger as f64 >= GROWTH * n_components as f64;
             if late || self.deadline.is_none() || trial.contender.is_linear() || !is_worth_it {
@@ -102,13 +104,16 @@ where
     }
 
     /// Features of the first model: a small part of the time, but learned as the largest one will be, so that it can be reckoned from.
-    fn first_of_all(&self, contender: &Contender, unit: f64) -> usize {
+    fn first_of_all(&self, contender: &Contender, unit: Parts) -> usize {
         let (first, last) = (self.largest(contender, unit, SHARES.0), self.largest(contender, unit, SHARES.1));
-        let solver = |n: usize| {
-            let spec = self.spec_for_size(contender, n);
-            self.with_solver(spec, contender, (self.dataset.n_rows(), n)).learner.solver
+        let way = |n: usize| {
+            let n_rows = self.dataset.n_rows();
+            let spec = self.with_solver(self.spec_for_size(contender, n), contender, (n_rows, n));
+            let is_direct = spec.learner.solver_for(n_rows, n) == Solver::Direct;
+            let scheme = Scheme::of(n_rows as usize, n, self.encoder.n_outputs(), false);
+            (!is_direct).then_some(std::mem::discriminant(&scheme))
         };
-        let alike = LADDER.into_iter().find(|&n| n >= first && n <= last && solver(n) == solver(last));
+        let alike = LADDER.into_iter().find(|&n| n >= first && n <= last && way(n) == way(last));
         alike.unwrap_or(first)
     }
 
@@ -167,39 +172,48 @@ where
         spec
     }
 
-    /// A model of all rows, or none where the time was over before there was any; and whether the time ended it. One that is to be kept
+    /// A model of all rows, or none where the time was over before there was any; whether the time ended it; and what it took. One that is to be kept
     /// in any case may end before its minimum.
-    fn fit_all(&self, spec: &PipelineSpec, n_components: usize, keeps: bool) -> Result<(Option<Fitted<T>>, bool)> {
-        let deadline = Deadline::new(self.driver.progress(), self.deadline);
+    fn fit_all(
+        &self,
+        spec: &PipelineSpec,
+        n_components: usize,
+        keeps: bool,
+    ) -> Result<(Option<Fitted<T>>, bool, Parts)> {
+        let start = Instant::now();
+        let grace = |end: Instant| end + end.saturating_duration_since(self.started).mul_f64(GRACE);
+        let deadline = if keeps { self.deadline } else { self.deadline.map(grace) };
+        let deadline = Deadline::new(self.driver.progress(), deadline);
         let size = self.size(self.dataset.n_rows(), n_components);
         let ends_early = (keeps && self.deadline.is_some()) || self.driver.keeps_interrupted();
         let driver = self.driver_for(spec, size, &deadline)?.keeping_interrupted(ends_early);
         let fitted = Pipeline::<T>::fit(self.dataset, spec, &driver);
         self.driver.absorb(&driver);
+        let taken = parts(&driver.seconds(), start.elapsed().as_secs_f64());
         let late = is_late(&deadline, self.driver.progress());
         match fitted {
             Ok(fitted) => {
                 let ended = late && fitted.1.convergence.is_some_and(|convergence| !convergence.converged);
-                Ok((Some(fitted), ended))
+                Ok((Some(fitted), ended, taken))
             }
-            Err(Error::Interrupted) if late => Ok((None, true)),
+            Err(Error::Interrupted) if late => Ok((None, true, taken)),
             Err(error) => Err(error),
         }
     }
 
     /// Seconds for a unit of cost, by a trial.
-    pub(super) fn unit_of(&self, trial: &Trial) -> f64 {
+    pub(super) fn unit_of(&self, trial: &Trial) -> Parts {
         let has_path = trial.spec.learner.lambda == Lambda::Auto;
         let cost = self.cost(&trial.contender, (trial.n_rows, trial.n_components), has_path);
-        trial.seconds / (cost * self.n_folds[trial.rung] as f64)
+        [trial.seconds / (cost.iter().sum::<f64>() * self.n_folds[trial.rung] as f64); 3]
     }
 
-    fn cost_of_all(&self, contender: &Contender, n_components: usize) -> f64 {
+    fn cost_of_all(&self, contender: &Contender, n_components: usize) -> Parts {
         self.cost(contender, (self.dataset.n_rows(), n_components), false)
     }
 
     /// As many features as memory allows and a share of the time that is left.
-    fn largest(&self, contender: &Contender, unit: f64, share: f64) -> usize {
+    fn largest(&self, contender: &Contender, unit: Parts, share: f64) -> usize {
         let n_rows = self.dataset.n_rows() as usize;
         if contender.is_linear() {
             return self.dataset.n_inputs();
@@ -214,11 +228,22 @@ where
         let fits = |n_components: usize| {
             let n = n_rows as u64;
             let spec = self.with_solver(self.spec_for_size(contender, n_components), contender, (n, n_components));
-            let seconds = self.cost_of_all(contender, n_components) * unit;
-            let in_time = left.is_none_or(|left| seconds <= share * left);
+            let wanted = seconds(unit, self.cost_of_all(contender, n_components));
+            let in_time = left.is_none_or(|left| wanted <= share * left);
             in_time && bytes(&spec, self.size(n, n_components), T::DTYPE).0 <= self.spec.memory
         };
         let sizes = LADDER.into_iter().map(|n| n.min(most));
         sizes.filter(|&n| fits(n)).max().unwrap_or(self.first().1).min(most)
     }
+}
+
+/// What a training of some cost takes.
+pub(super) fn seconds(unit: Parts, cost: Parts) -> f64 {
+    unit.iter().zip(cost).map(|(unit, cost)| unit * cost).sum()
+}
+
+/// Seconds for a unit of each part's cost, by a training that took so many; by all of it for a part that it did not have.
+fn units(taken: Parts, cost: Parts) -> Parts {
+    let mean = taken.iter().sum::<f64>() / cost.iter().sum::<f64>();
+    std::array::from_fn(|part| if cost[part] > 0.0 { taken[part] / cost[part] } else { mean })
 }

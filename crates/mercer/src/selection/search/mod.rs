@@ -27,7 +27,7 @@ use mercer_simd::{Dtype, Scalar};
 use serde::{Deserialize, Serialize};
 
 use self::rounds::RUNGS;
-use super::contender::{Contender, Size, bytes};
+use super::contender::{Contender, Parts, Size, bytes};
 use super::deadline::Deadline;
 use super::judges::{Judges, is_late};
 use super::objective::{Objective, Predictions, Scores};
@@ -170,7 +170,7 @@ where
         if spec.trials == Some(0) {
             return Err(Error::parameter("trials", 0, "1 or more"));
         }
-        let judges = Judges::deal(dataset, &encoder, spec.seed, spec.confirm)?;
+        let judges = Judges::deal(dataset, &encoder, spec.seed, (spec.confirm, objective == Objective::F1))?;
         let (scales, trials, scores) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self {
             dataset,
@@ -239,7 +239,7 @@ where
     }
 
     /// [`Contender::cost`] with the memory there is.
-    fn cost(&self, contender: &Contender, (n_rows, n_components): (u64, usize), has_path: bool) -> f64 {
+    fn cost(&self, contender: &Contender, (n_rows, n_components): (u64, usize), has_path: bool) -> Parts {
         let size = self.size(n_rows, n_components);
         let mut spec = self.spec_for_size(contender, n_components);
         spec.learner.solver = Solver::Iterative;

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use mercer_simd::Scalar;
 
-use super::super::contender::Contender;
+use super::super::contender::{Contender, Parts};
 use super::super::objective::Objective;
-use super::super::report::Trial;
+use super::growth::seconds;
 use super::{Search, Strategy};
 use crate::Result;
 use crate::dataset::Dataset;
@@ -28,8 +28,10 @@ const SHARES: [f64; RUNGS] = [0.3, 0.3, 0.4];
 /// Trials that a round with a time should have room for.
 const PLANNED: [usize; RUNGS] = [16, 8, 5];
 /// Of the time, what the search may take; the rest is for the model.
-const SEARCHING: f64 = 0.36;
-/// Judges of a trial: at least so many, and half as many as it learned from.
+const SEARCHING: f64 = 0.33;
+/// The same where a class is rare: trials need more rows, and more of them to tell one from another.
+const SEARCHING_OF_RARE: f64 = 0.45;
+/// Judges of a trial: at least so many, and half as many as it learned from; as many where a class is rare.
 const LEAST_JUDGES: usize = 2_000;
 
 /// The rows of a round.
@@ -146,13 +148,23 @@ where
             let found = of.filter(|_| self.spec.contenders.is_empty());
             found.map(|c| c.other_losses(self.task(), self.objective)).unwrap_or_default().into_iter().take(1)
         };
+        let by_transforms = others.first().filter(|_| rung + 1 == RUNGS && self.spec.contenders.is_empty());
+        let by_transforms = by_transforms.and_then(|best| best.by_transforms());
         let mut next: Vec<Contender> = linear.first().copied().into_iter().collect();
-        next.extend(others.first());
-        if rung + 1 == RUNGS && self.spec.contenders.is_empty() {
-            next.extend(others.first().and_then(|best| best.by_transforms()));
+        if self.objective == Objective::F1 {
+            // Few rows of a class tell little apart: the best of more kernels have a turn before what changes less.
+            let kind = |c: &Contender| (std::mem::discriminant(&c.kernel), c.preprocess);
+            let is_first = |at: &usize| others[..*at].iter().all(|before| kind(before) != kind(&others[*at]));
+            let n_kinds = if rung == 1 { 5 } else { 3 };
+            next.extend((0..others.len()).filter(is_first).take(n_kinds).map(|at| others[at]));
+            next.extend(by_transforms);
+            next.extend(losses(others.first()));
+        } else {
+            next.extend(others.first());
+            next.extend(by_transforms);
+            next.extend(losses(others.first()));
+            next.extend(others.iter().skip(1).take(if rung == 1 { 3 } else { 1 }));
         }
-        next.extend(losses(others.first()));
-        next.extend(others.iter().skip(1).take(if rung == 1 { 3 } else { 1 }));
         next.extend(losses(linear.first()));
         next
     }
@@ -160,10 +172,11 @@ where
     /// When each round ends.
     fn ends(&self) -> [Option<Instant>; RUNGS] {
         let all = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let searching = if self.objective == Objective::F1 { SEARCHING_OF_RARE } else { SEARCHING };
         let mut share = 0.0;
         SHARES.map(|part| {
             share += part;
-            all.map(|all| Instant::now() + all.mul_f64(SEARCHING * share))
+            all.map(|all| Instant::now() + all.mul_f64(searching * share))
         })
     }
 
@@ -182,9 +195,10 @@ where
     fn rung(&mut self, at: usize, n_given: usize, end: Option<Instant>) -> Result<Rung> {
         let (n_components, n_folds, n_rows) = self.sizes(at, n_given, end);
         self.n_folds[at] = n_folds;
+        let n_judges = LEAST_JUDGES.max(if self.objective == Objective::F1 { n_rows } else { n_rows / 2 });
         let mut folds = Vec::new();
         for fold in 0..n_folds {
-            let (teaching, judging) = self.judges.rows(fold, n_rows, LEAST_JUDGES.max(n_rows / 2));
+            let (teaching, judging) = self.judges.rows(fold, n_rows, n_judges);
             let subset = |what: &str, rows| self.dataset.subset(&format!("{}, {what}", self.dataset.info().name), rows);
             folds.push((subset("rows to learn from", teaching)?, subset("rows to judge by", judging)?));
         }
@@ -204,7 +218,7 @@ where
             let n_trials = n_given.max(PLANNED[at]).min(self.n_trials(at)) as f64;
             let left = end.saturating_duration_since(Instant::now()).as_secs_f64() / n_trials;
             // λ is known by then but for a few.
-            let cost = |n_rows: usize| unit * self.cost(&contender, (n_rows as u64, n_components), false);
+            let cost = |n_rows: usize| seconds(unit, self.cost(&contender, (n_rows as u64, n_components), false));
             while n_folds > 1 && n_folds as f64 * cost(n_rows) > left {
                 n_folds -= 1;
             }
@@ -221,12 +235,13 @@ where
         if self.objective == Objective::F1 { FIRST_OF_RARE } else { FIRST }
     }
 
-    /// A contender of the round before, in the middle of all by its time, the seconds for a unit of its cost, and its rows.
-    fn last_seconds(&self, at: usize) -> Option<(Contender, f64, u64)> {
-        let taken = |trial: &&Trial| trial.rung + 1 == at && trial.score.is_some() && !trial.contender.is_linear();
-        let mut trials: Vec<&Trial> = self.trials.iter().filter(taken).collect();
-        trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        let trial = trials.get(trials.len() / 2)?;
+    /// The best kernel of the round before, which this one is about, the seconds for a unit of its cost, and its rows.
+    fn last_seconds(&self, at: usize) -> Option<(Contender, Parts, u64)> {
+        let taken = |at_trial: &usize| {
+            let trial = &self.trials[*at_trial];
+            trial.rung + 1 == at && !trial.contender.is_linear()
+        };
+        let trial = &self.trials[self.ranked(0).into_iter().find(taken)?];
         Some((trial.contender, self.unit_of(trial), trial.n_rows))
     }
 }
