@@ -123,21 +123,24 @@ fn mnist() -> Result<(Labelled, Labelled), String> {
     Ok((load("train")?, load("t10k")?))
 }
 
-/// The tables of these numbers, or all of them.
-pub(crate) fn run(numbers: &[String]) -> Result<(), String> {
-    let is_wanted = |table: &&Table| numbers.is_empty() || numbers.iter().any(|number| number == table.number);
-    TABLES.iter().filter(is_wanted).try_for_each(Table::run)
+/// The tables of these numbers, or all of them; of the methods that begin with the other words (`"pk gaussian"`, …), or all of them.
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    let is_number = |word: &&String| TABLES.iter().any(|table| table.number == word.as_str());
+    let (numbers, methods): (Vec<&String>, Vec<&String>) = words.iter().partition(is_number);
+    let is_wanted = |table: &&Table| numbers.is_empty() || numbers.iter().any(|number| *number == table.number);
+    TABLES.iter().filter(is_wanted).try_for_each(|table| table.run(&methods))
 }
 
 impl Table {
-    fn run(&self) -> Result<(), String> {
+    fn run(&self, methods: &[&String]) -> Result<(), String> {
+        let is_wanted = |line: &&str| methods.is_empty() || methods.iter().any(|method| line.starts_with(*method));
         let (mut train, mut test) = (self.load)()?;
         let largest = train.largest();
         train.x /= largest;
         test.x /= largest;
         println!("\n### Table {}: {}\n", self.number, self.title);
         println!("| method | ours | printed | λ |\n|---|---|---|---|");
-        for line in self.lines.lines() {
+        for line in self.lines.lines().filter(is_wanted) {
             let (method, printed) = line.split_once('|').ok_or("a line of a table")?;
             let (expected, spread) = printed.split_once(' ').ok_or("a line of a table")?;
             let (scores, lambda) = self.scores(method, &train, &test)?;

@@ -27,8 +27,8 @@ pub(super) struct Judges {
 }
 
 impl Judges {
-    /// Deals the rows of a dataset, with some for a confirmation where they are asked for. Of many rows twice as many judge where a class is rare: as few
-    /// of it would else.
+    /// Deals the rows of a dataset, with some for a confirmation where they are asked for. Where a class is rare
+    /// twice as many of many rows judge.
     pub(super) fn deal(
         dataset: &Dataset,
         encoder: &TargetEncoder,
