@@ -8,6 +8,7 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use crate::fft::RealFft;
+use crate::ops::arc_cosine::ArcCosineLane;
 use crate::ops::exp::ExpLane;
 use crate::ops::sincos::SincosLane;
 use crate::vector::Vectors;
@@ -27,6 +28,7 @@ pub trait Scalar:
     + Sync
     + SincosLane
     + ExpLane
+    + ArcCosineLane
     + Vectors
     + sealed::Sealed
 {

@@ -1,5 +1,6 @@
 //! The vector loops, one algorithm a file.
 
+pub mod arc_cosine;
 pub mod cross;
 pub mod distances;
 pub mod dot;

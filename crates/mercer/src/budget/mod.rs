@@ -93,6 +93,19 @@ impl BudgetSpec {
         let least = if self.balanced { BALANCED_CANDIDATES } else { 0 };
         of_method.max(least).min(usize::try_from(n_rows).unwrap_or(usize::MAX))
     }
+
+    /// Candidates and landmarks of each choice of `m` among so many rows: of a balanced budget, about, those of each class by its rows.
+    pub(crate) fn choices(self, m: usize, n_rows: u64, classes: &[u64]) -> Vec<(usize, usize)> {
+        let n_candidates = self.n_candidates(m, n_rows);
+        let all: u64 = classes.iter().sum();
+        if !self.balanced || all == 0 {
+            return vec![(n_candidates, m.min(n_candidates))];
+        }
+        let of_class = |&n: &u64| (n_candidates as f64 * n as f64 / all as f64).round() as usize;
+        let of_class: Vec<usize> = classes.iter().map(of_class).collect();
+        let landmarks = shares(&of_class, m);
+        of_class.into_iter().zip(landmarks).collect()
+    }
 }
 
 impl BudgetMethod {
@@ -274,7 +287,8 @@ pub(crate) fn choose_balanced_numbered<T: Scalar>(
         kmeans::check_centres(m.min(rows.n_rows()), rows.n_inputs())?;
     }
     let (mut parts, mut numbers) = (Vec::new(), Some(Vec::new()));
-    for (at, (members, share)) in of_class.iter().zip(shares(&of_class, m)).enumerate() {
+    let sizes: Vec<usize> = of_class.iter().map(Vec::len).collect();
+    for (at, (members, share)) in of_class.iter().zip(shares(&sizes, m)).enumerate() {
         if share > 0 {
             let seed = Stream::new(seed, Purpose::Landmark).bits(at as u64);
             let chosen = choose_numbered(method, kernel, select(rows, members).view(), share, seed)?;
@@ -289,12 +303,12 @@ pub(crate) fn choose_balanced_numbered<T: Scalar>(
 }
 
 /// As many for each as there are, m together: what the small ones leave goes to the others, one by one.
-fn shares(of_class: &[Vec<usize>], m: usize) -> Vec<usize> {
-    let mut shares = vec![0; of_class.len()];
-    let mut left = m.min(of_class.iter().map(Vec::len).sum());
+fn shares(sizes: &[usize], m: usize) -> Vec<usize> {
+    let mut shares = vec![0; sizes.len()];
+    let mut left = m.min(sizes.iter().sum());
     while left > 0 {
-        for (share, rows) in shares.iter_mut().zip(of_class) {
-            if *share < rows.len() && left > 0 {
+        for (share, &size) in shares.iter_mut().zip(sizes) {
+            if *share < size && left > 0 {
                 *share += 1;
                 left -= 1;
             }

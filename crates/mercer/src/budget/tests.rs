@@ -179,7 +179,14 @@ fn balanced_budgets_have_as_many_of_each_class() {
             assert_eq!(counts, [7, 6, 6, 6, 6, 6, 6, 4, 2, 1], "{method:?}");
         }
     }
-    assert_eq!(shares(&[vec![0], vec![1, 2]], 10), [1, 2]);
+    assert_eq!(shares(&[1, 2], 10), [1, 2]);
+    assert_eq!(shares(&[100, 2, 100], 11), [5, 2, 4]);
+    // Of 10,000 rows the least number of candidates, 4,096: 1 % of them are all that the rare class can give.
+    let plain = BudgetSpec { method: BudgetMethod::RandomCholesky, balanced: false };
+    let balanced = BudgetSpec { balanced: true, ..plain };
+    assert_eq!(plain.choices(200, 10_000, &[9_900, 100]), [(4_096, 200)]);
+    assert_eq!(balanced.choices(200, 10_000, &[9_900, 100]), [(4_055, 159), (41, 41)]);
+    assert_eq!(balanced.choices(200, 10_000, &[]), [(4_096, 200)]);
 }
 
 /// Of so many rows that no address reaches the end of what a method would compute.

@@ -1,7 +1,7 @@
 //! Kernel values of many rows with the same few: the landmarks of a map.
 //!
-//! [`Kernel::gram_into`] takes every inner product in f64. Against landmarks that stay, RBF, polynomial, exponential and linear
-//! kernels are taken in the float type instead, from one matrix product with the landmarks stored input by input: three times as
+//! [`Kernel::gram_into`] takes every inner product in f64. Against landmarks that stay, RBF, polynomial, exponential, linear
+//! and ramp (arc-cosine of degree 1) kernels are taken in the float type instead, from one matrix product with the landmarks stored input by input: three times as
 //! fast in f32. That would cost digits of an RBF kernel of squared lengths that γ makes large (γ·(‖x‖² + ‖y‖²)·ε above [`LEAST_DIGITS`] for a landmark that is
 //! near enough to matter), which are rows far from the origin or a narrow kernel: such rows, and Laplace kernels, are taken from sums of differences. Of d inputs
 //! an exponent t is then off by (d/32 + 35)·ε·t/2 at most, and e^(−t) by at most 0.37 of that for t = 1. All other kernels, and landmarks of so many inputs that they stay
@@ -12,12 +12,14 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use mercer_simd::ops::arc_cosine::arc_cosine_in_place;
 use mercer_simd::ops::distances::Panels;
 use mercer_simd::ops::exp::{exp_in_place, rbf_in_place};
 use mercer_simd::{Dtype, InstructionSet, Scalar};
 use ndarray::{Array2, ArrayViewMut2, s};
 
 use super::Kernel;
+use super::angles::norms as lengths;
 use super::distances::squared_norms;
 use crate::dataset::{PanelRows, Rows};
 use crate::{Error, Result};
@@ -49,7 +51,7 @@ enum Fast<T> {
 struct Products<T> {
     /// inputs × landmarks
     by_input: Array2<T>,
-    /// ‖y‖²
+    /// ‖y‖², or ‖y‖ where the kernel is of angles
     norms: Vec<T>,
     largest_norm: f64,
     /// for rows that would lose digits: made when the first of them comes
@@ -71,12 +73,14 @@ impl<T: Scalar> KernelColumns<T> {
                 | Kernel::Exponential { .. }
                 | Kernel::Rbf { .. }
                 | Kernel::Laplace { .. }
+                | Kernel::ArcCosine { degree: 1 }
         );
         let fast = (is_fast && rows.n_rows().saturating_mul(rows.n_inputs()) <= MOST_VALUES).then(|| {
             if matches!(kernel, Kernel::Laplace { .. }) {
                 return Fast::Panels(Panels::new(rows.to_dense().view()));
             }
-            let norms = squared_norms(rows);
+            let is_of_angles = matches!(kernel, Kernel::ArcCosine { .. });
+            let norms = if is_of_angles { lengths(rows) } else { squared_norms(rows) };
             let largest_norm = norms.iter().copied().fold(0.0, f64::max);
             let norms = norms.into_iter().map(T::from_f64).collect();
             let by_input = rows.to_dense().t().as_standard_layout().into_owned();
@@ -142,6 +146,11 @@ impl<T: Scalar> KernelColumns<T> {
                     let row = row_of(row);
                     row.iter_mut().for_each(|product| *product = *product * gamma);
                     exp_in_place(isa, row);
+                }
+            }
+            Kernel::ArcCosine { .. } => {
+                for (row, norm) in out.outer_iter_mut().zip(lengths(rows)) {
+                    arc_cosine_in_place(isa, T::from_f64(norm), &fast.norms, row_of(row));
                 }
             }
             _ => {}

@@ -16,6 +16,8 @@ use crate::preprocess::PreprocessSpec;
 
 /// Distance from the minimum that is near enough: on MNIST with 16,384 waves 1e-3 took twice the passes of 1e-2 for 0.05 points of accuracy.
 const TOL: f64 = 3e-3;
+/// The same where a class is rare, of whose rows there are few among those with a loss.
+const TOL_OF_RARE: f64 = 3e-4;
 /// Multiply-adds that take the time in which a feature that is kept comes from memory, of a pass.
 const STREAMED: f64 = 12.0;
 /// Multiply-adds in the time of an absolute difference.
@@ -115,15 +117,26 @@ impl Contender {
                 MapSpec::Spectral(SpectralSpec { kernel, ..SpectralSpec::new(frequencies, n_components, gamma) })
             }
             (_, kernel) => {
-                let budget = BudgetSpec { method: BUDGET, balanced: self.balanced };
+                let budget = self.budget();
                 MapSpec::Landmark(LandmarkSpec { kernel, gamma, budget, ..LandmarkSpec::new(n_components) })
             }
         }
     }
 
+    fn budget(&self) -> BudgetSpec {
+        BudgetSpec { method: BUDGET, balanced: self.balanced }
+    }
+
     /// The whole pipeline.
-    pub(super) fn pipeline(&self, map: MapSpec, lambda: Lambda, task: Task, seed: u64) -> PipelineSpec {
-        let stopping = Stopping { tol: TOL, ..Stopping::default() };
+    pub(super) fn pipeline(
+        &self,
+        map: MapSpec,
+        lambda: Lambda,
+        (task, objective): (Task, Objective),
+        seed: u64,
+    ) -> PipelineSpec {
+        let tol = if objective == Objective::F1 { TOL_OF_RARE } else { TOL };
+        let stopping = Stopping { tol, ..Stopping::default() };
         let learner = LearnerSpec { class_weight: self.class_weight, stopping, ..LearnerSpec::new(self.loss, lambda) };
         let (preprocess, task) = (self.preprocess, Some(task));
         PipelineSpec { preprocess, map, learner, task, cv: None, probabilities: false, seed }
@@ -160,7 +173,7 @@ impl Contender {
                 of(matern, 1.0),
                 of(rbf, 4.0),
             ],
-            // No arc-cosine kernel: it has no transforms and takes twice the time of others, so that where it is chosen by few rows the model has few features.
+            // No arc-cosine kernel: few rows of images prefer it, many do not, and its minima take twice the passes (docs/decisions/0018).
             Layout::Bytes | Layout::Dense => vec![
                 of(rbf, 1.0),
                 of(laplace, 1.0),
@@ -194,10 +207,11 @@ impl Contender {
         [wide(factor * self.width), wide(self.width / factor)].into_iter().chain(others).chain([scaled]).collect()
     }
 
-    /// With penalties of a third and a tenth of what was found.
+    /// With penalties of a tenth and a hundredth of what was found.
     pub(super) fn with_less_penalty(&self) -> [Self; 2] {
         // As `near` divides, so that none is met twice.
-        [as_found() / PENALTY, as_found() / PENALTY / PENALTY].map(|penalty| Self { penalty, ..*self })
+        let tenth = as_found() / PENALTY / PENALTY;
+        [tenth, tenth / PENALTY / PENALTY].map(|penalty| Self { penalty, ..*self })
     }
 
     /// The same with the other losses for its task.
@@ -216,7 +230,7 @@ impl Contender {
 
     /// Multiply-adds, about, that a training takes, with a path of λ or for one, with features kept between passes or not: to reckon from one size to
     /// another. Those in f64 count four.
-    pub(super) fn cost(&self, size: Size, has_path: bool, is_kept: bool) -> Parts {
+    pub(super) fn cost(&self, size: Size, classes: &[u64], has_path: bool, is_kept: bool) -> Parts {
         let Size { n_rows, n_inputs, n_components, .. } = size;
         let [n, d, k] = [n_rows as f64, n_inputs as f64, n_components as f64];
         let map = self.map(n_components, 1.0);
@@ -224,8 +238,10 @@ impl Contender {
             MapSpec::Identity => (0.0, 0.0),
             MapSpec::Landmark(_) => {
                 let inputs = if self.distance() == Distance::L1 { ABSOLUTE * d } else { d };
-                let candidates = BUDGET.n_candidates(n_components, n_rows) as f64;
-                let chosen = candidates * k * (inputs + k / 2.0);
+                // All that there are need no choice.
+                let choices = self.budget().choices(n_components, n_rows, classes);
+                let choices = choices.into_iter().filter(|(n, k)| n > k).map(|(n, k)| (n as f64, k as f64));
+                let chosen: f64 = choices.map(|(n, k)| n * k * (inputs + k / 2.0)).sum();
                 (k * inputs, chosen + 2.0 * k * k * inputs + 2.0 * k * k * k)
             }
             MapSpec::TensorSrht(spec) => (k * f64::from(spec.degree) * (d.log2() + 4.0), 0.0),

@@ -2,8 +2,8 @@
 //!
 //! What a training will take is reckoned from one that was measured, by a count of multiply-adds ([`Contender::cost`]). From a trial of other rows and with
 //! a path of λ that is rough; from a training of the same pipeline on all rows, with fewer features, it is good. So a first model takes
-//! a small part of the time that is left, and one as large as the rest of it allows replaces it, as often as there is time; where that does not end,
-//! the one before stands.
+//! a small part of the time that is left, and one as large as the rest of it allows replaces it, as often as there is time; where that does not end in time,
+//! the one of both with the smaller objective stands: both minimise the same one, and the more features, the lower its minimum.
 
 use std::time::Instant;
 
@@ -17,14 +17,14 @@ use super::trials::WORTH;
 use super::{Fitted, Search};
 use crate::dataset::Task;
 use crate::feature_maps::Gamma;
-use crate::learners::{Lambda, Scheme, Solver};
+use crate::learners::{Convergence, Lambda, Scheme, Solver};
 use crate::model::AnyPipeline;
 use crate::pipeline::{FitReport, Pipeline, PipelineSpec};
 use crate::{Error, Result};
 
 /// Of the time that is left, what the first model may take as it is reckoned, and what a larger one may.
 const SHARES: (f64, f64) = (0.12, 0.8);
-/// Of the whole time, what a larger model may take beyond its end before it is given up.
+/// Of the whole time, what a larger model may take beyond its end.
 const GRACE: f64 = 0.05;
 /// A larger model has at least so many times the features.
 const GROWTH: f64 = 1.3;
@@ -81,8 +81,9 @@ where
         loop {
             let spec = self.spec_of(&trial, n_components);
             let cost = self.cost_of_all(&trial.contender, n_components);
-            let (fitted, late, taken) = self.fit_all(&spec, n_components, grown.is_none())?;
-            let is_kept = fitted.is_some() && (grown.is_none() || !late);
+            let (fitted, late, taken) = self.fit_all(&spec, n_components, grown.is_some())?;
+            let is_better = |fit: &FitReport, before: &Grown<T>| replaces(fit.convergence, before.fit.convergence);
+            let is_kept = fitted.as_ref().is_some_and(|(_, fit)| grown.as_ref().is_none_or(|g| is_better(fit, g)));
             let (reckoned, seconds) = (seconds(unit, cost), taken.iter().sum());
             trainings.push(Training { n_components, seconds, reckoned, is_kept });
             if let (Some((pipeline, fit)), true) = (fitted, is_kept) {
@@ -166,26 +167,26 @@ where
         let lambda = trial.lambda.map_or(Lambda::Auto, |lambda| {
             Lambda::Value(lambda * (trial.n_rows as f64 / self.dataset.n_rows() as f64).min(1.0))
         });
-        let spec = trial.contender.pipeline(map, lambda, self.task(), self.spec.seed);
+        let spec = trial.contender.pipeline(map, lambda, (self.task(), self.objective), self.spec.seed);
         let mut spec = self.with_solver(spec, &trial.contender, (self.dataset.n_rows(), n_components));
         spec.probabilities = self.spec.probabilities && self.task() == Task::Classification;
         spec
     }
 
-    /// A model of all rows, or none where the time was over before there was any; whether the time ended it; and what it took. One that is to be kept
-    /// in any case may end before its minimum.
+    /// A model of all rows, or none where the time was over before there was any; whether the time ended it before its minimum; and what it took. One that follows
+    /// another has some more time.
     fn fit_all(
         &self,
         spec: &PipelineSpec,
         n_components: usize,
-        keeps: bool,
+        is_second: bool,
     ) -> Result<(Option<Fitted<T>>, bool, Parts)> {
         let start = Instant::now();
         let grace = |end: Instant| end + end.saturating_duration_since(self.started).mul_f64(GRACE);
-        let deadline = if keeps { self.deadline } else { self.deadline.map(grace) };
+        let deadline = if is_second { self.deadline.map(grace) } else { self.deadline };
         let deadline = Deadline::new(self.driver.progress(), deadline);
         let size = self.size(self.dataset.n_rows(), n_components);
-        let ends_early = (keeps && self.deadline.is_some()) || self.driver.keeps_interrupted();
+        let ends_early = self.deadline.is_some() || self.driver.keeps_interrupted();
         let driver = self.driver_for(spec, size, &deadline)?.keeping_interrupted(ends_early);
         let fitted = Pipeline::<T>::fit(self.dataset, spec, &driver);
         self.driver.absorb(&driver);
@@ -237,6 +238,11 @@ where
     }
 }
 
+/// Whether a larger model is better than the one before: it is at its minimum, or already below the other. One without a search for it is at its minimum.
+fn replaces(larger: Option<Convergence>, before: Option<Convergence>) -> bool {
+    larger.is_none_or(|larger| larger.converged || before.is_some_and(|before| larger.objective < before.objective))
+}
+
 /// What a training of some cost takes.
 pub(super) fn seconds(unit: Parts, cost: Parts) -> f64 {
     unit.iter().zip(cost).map(|(unit, cost)| unit * cost).sum()
@@ -246,4 +252,21 @@ pub(super) fn seconds(unit: Parts, cost: Parts) -> f64 {
 fn units(taken: Parts, cost: Parts) -> Parts {
     let mean = taken.iter().sum::<f64>() / cost.iter().sum::<f64>();
     std::array::from_fn(|part| if cost[part] > 0.0 { taken[part] / cost[part] } else { mean })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_models_the_one_nearer_to_its_minimum() {
+        let of = |objective, converged| {
+            Some(Convergence { objective, gradient_norm: None, gap: None, iterations: 9, converged })
+        };
+        assert!(replaces(of(0.3, true), of(0.2, true)));
+        assert!(replaces(of(0.1, false), of(0.2, true)));
+        assert!(!replaces(of(0.3, false), of(0.2, true)));
+        assert!(!replaces(of(0.3, false), None));
+        assert!(replaces(None, of(0.2, true)));
+    }
 }

@@ -244,7 +244,11 @@ where
         let mut spec = self.spec_for_size(contender, n_components);
         spec.learner.solver = Solver::Iterative;
         let (needed, features) = bytes(&spec, size, T::DTYPE);
-        contender.cost(size, has_path, features <= self.room(needed))
+        let classes: &[u64] = match &self.encoder {
+            TargetEncoder::Classes { counts, .. } => counts,
+            TargetEncoder::Real { .. } => &[],
+        };
+        contender.cost(size, classes, has_path, features <= self.room(needed))
     }
 
     /// Has the learner pass over features where that takes less than their products.
@@ -268,7 +272,7 @@ where
     /// A pipeline of that size, its numbers aside.
     fn spec_for_size(&self, contender: &Contender, n_components: usize) -> PipelineSpec {
         let gamma = if contender.kernel.has_gamma() { 1.0 } else { f64::NAN };
-        contender.pipeline(contender.map(n_components, gamma), Lambda::Value(1.0), self.task(), 0)
+        contender.pipeline(contender.map(n_components, gamma), Lambda::Value(1.0), (self.task(), self.objective), 0)
     }
 
     /// Time that is left.

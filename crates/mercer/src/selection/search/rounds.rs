@@ -11,6 +11,7 @@ use super::growth::seconds;
 use super::{Search, Strategy};
 use crate::Result;
 use crate::dataset::Dataset;
+use crate::learners::ClassWeight;
 use crate::model::AnyPipeline;
 use crate::pipeline::Pipeline;
 use crate::random::{Purpose, permutation};
@@ -109,21 +110,24 @@ where
         Ok(queue.n_left())
     }
 
-    /// What is near to the best kernel of a round; nothing where the contenders were given.
+    /// What is near to the best kernel of a round, then to the next best, and so on; nothing where the contenders were given.
     fn near(&self, since: usize, rung: usize) -> Vec<Contender> {
         if !self.spec.contenders.is_empty() {
             return Vec::new();
         }
-        let best = self.ranked(since).into_iter().map(|at| self.trials[at].contender).find(|c| !c.is_linear());
-        let factor = if rung == 0 { 4.0 } else { 2.0 };
-        best.map_or(Vec::new(), |best| {
-            let others = best.near(self.dataset.info().layout, factor, rung + 1 == RUNGS);
-            if rung + 1 == RUNGS && self.objective == Objective::F1 {
-                best.with_less_penalty().into_iter().chain(others).collect()
-            } else {
-                others
+        let (layout, factor, is_last) =
+            (self.dataset.info().layout, if rung == 0 { 4.0 } else { 2.0 }, rung + 1 == RUNGS);
+        let near_to = |best: Contender| {
+            let mut others = best.near(layout, factor, is_last);
+            if is_last && self.objective == Objective::F1 {
+                // Inputs scaled otherwise change more than a penalty, which is then sought for the better of both.
+                others.rotate_right(1);
+                others.splice(1..1, best.with_less_penalty());
             }
-        })
+            others
+        };
+        let kernels = self.ranked(since).into_iter().map(|at| self.trials[at].contender).filter(|c| !c.is_linear());
+        kernels.flat_map(near_to).collect()
     }
 
     fn first_contenders(&self) -> Vec<Contender> {
@@ -158,7 +162,9 @@ where
             let n_kinds = if rung == 1 { 5 } else { 3 };
             next.extend((0..others.len()).filter(is_first).take(n_kinds).map(|at| others[at]));
             next.extend(by_transforms);
-            next.extend(losses(others.first()));
+            if !self.is_balance_worse(since) {
+                next.extend(losses(others.first()));
+            }
         } else {
             next.extend(others.first());
             next.extend(by_transforms);
@@ -167,6 +173,25 @@ where
         }
         next.extend(losses(linear.first()));
         next
+    }
+
+    /// Whether a kernel with balanced classes was worse than with classes as they are, by more than the error of the difference: no need to see that again.
+    fn is_balance_worse(&self, since: usize) -> bool {
+        let balanced = |at: &usize| {
+            let contender = &self.trials[*at].contender;
+            !contender.is_linear() && contender.class_weight == ClassWeight::Balanced
+        };
+        (since..self.trials.len()).filter(balanced).any(|at| {
+            let sibling = Contender { class_weight: ClassWeight::Uniform, ..self.trials[at].contender };
+            let of_sibling = (since..self.trials.len()).find(|&other| self.trials[other].contender == sibling);
+            match of_sibling.map(|other| (&self.scores[other], &self.scores[at])) {
+                Some((Some(uniform), Some(balanced))) => {
+                    let (gain, error) = uniform.beyond(balanced);
+                    gain > error
+                }
+                _ => false,
+            }
+        })
     }
 
     /// When each round ends.

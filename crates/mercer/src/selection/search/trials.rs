@@ -40,7 +40,7 @@ where
         };
         let map = contender.map(n_components, gamma);
         let lambda = self.known_lambda(&contender, rung).map_or(Lambda::Auto, Lambda::Value);
-        let spec = contender.pipeline(map, lambda, self.task(), self.spec.seed);
+        let spec = contender.pipeline(map, lambda, (self.task(), self.objective), self.spec.seed);
         let spec = self.with_solver(spec, &contender, (rung.n_rows, n_components));
         let deadline = Deadline::new(self.driver.progress(), end);
         let tried = self.fit(&spec, rung, n_components, &deadline);
