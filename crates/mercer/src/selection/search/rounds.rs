@@ -28,6 +28,8 @@ const TRIALS: usize = 24;
 const SHARES: [f64; RUNGS] = [0.3, 0.3, 0.4];
 /// Trials that a round with a time should have room for.
 const PLANNED: [usize; RUNGS] = [16, 8, 5];
+/// Kernels of the last round whose neighbours may be tried.
+const ENOUGH: usize = 3;
 /// Of the time, what the search may take; the rest is for the model.
 const SEARCHING: f64 = 0.33;
 /// The same where a class is rare: trials need more rows, and more of them to tell one from another.
@@ -110,7 +112,7 @@ where
         Ok(queue.n_left())
     }
 
-    /// What is near to the best kernel of a round, then to the next best, and so on; nothing where the contenders were given.
+    /// What is near to the best kernel of a round, and of the last round then to the next best, and so on; nothing where the contenders were given.
     fn near(&self, since: usize, rung: usize) -> Vec<Contender> {
         if !self.spec.contenders.is_empty() {
             return Vec::new();
@@ -127,7 +129,8 @@ where
             others
         };
         let kernels = self.ranked(since).into_iter().map(|at| self.trials[at].contender).filter(|c| !c.is_linear());
-        kernels.flat_map(near_to).collect()
+        // Of few rows the best of many trials would be the luckiest.
+        kernels.take(if is_last { ENOUGH } else { 1 }).flat_map(near_to).collect()
     }
 
     fn first_contenders(&self) -> Vec<Contender> {
