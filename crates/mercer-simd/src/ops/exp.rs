@@ -7,7 +7,7 @@
 //! same bits on every instruction set.
 
 use crate::dispatch::Op;
-use crate::ops::sincos::SincosLane;
+use crate::ops::sincos::{SincosLane, horner};
 use crate::{InstructionSet, Scalar};
 
 /// The constants that differ between the float types.
@@ -118,10 +118,7 @@ fn exp<T: Scalar>(x: T) -> T {
     let rounded = x.mul_add(T::LOG2_E, T::ROUNDER);
     let n = rounded - T::ROUNDER;
     let r = (-n).mul_add(T::LN_2.1, (-n).mul_add(T::LN_2.0, x));
-    let mut sum = T::SERIES[T::SERIES.len() - 1];
-    for &coefficient in T::SERIES.iter().rev().skip(1) {
-        sum = sum.mul_add(r, coefficient);
-    }
+    let sum = horner(T::SERIES, r);
     // The low bits of `rounded` are those of n: with the bias, less one, they are the exponent of 2ⁿ⁻¹.
     let (fraction, bias) = T::FRACTION;
     let bias = <T::Bits as num_traits::NumCast>::from(bias).expect("a small number");

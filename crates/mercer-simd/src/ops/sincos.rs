@@ -200,8 +200,9 @@ fn sincos_of_remainder<T: Scalar>(quadrant: T::Bits, r: T) -> (T, T) {
     (T::of_bits(s.bits() ^ sin_sign), T::of_bits(c.bits() ^ cos_sign))
 }
 
+/// A polynomial of `x`, its coefficients lowest first.
 #[inline(always)]
-fn horner<T: Scalar>(coefficients: &'static [T], x: T) -> T {
+pub(super) fn horner<T: Scalar>(coefficients: &'static [T], x: T) -> T {
     let mut sum = coefficients[coefficients.len() - 1];
     for &coefficient in coefficients.iter().rev().skip(1) {
         sum = sum.mul_add(x, coefficient);

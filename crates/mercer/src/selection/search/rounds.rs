@@ -112,7 +112,7 @@ where
         Ok(queue.n_left())
     }
 
-    /// What is near to the best kernel of a round, and of the last round then to the next best, and so on; nothing where the contenders were given.
+    /// What is near to the best kernel of a round, and in the last round then to the next best; nothing where the contenders were given.
     fn near(&self, since: usize, rung: usize) -> Vec<Contender> {
         if !self.spec.contenders.is_empty() {
             return Vec::new();
@@ -122,7 +122,7 @@ where
         let near_to = |best: Contender| {
             let mut others = best.near(layout, factor, is_last);
             if is_last && self.objective == Objective::F1 {
-                // Inputs scaled otherwise change more than a penalty, which is then sought for the better of both.
+                // The last of them, inputs scaled otherwise, changes more than a penalty, which is then sought for the better of both.
                 others.rotate_right(1);
                 others.splice(1..1, best.with_less_penalty());
             }
